@@ -1,0 +1,39 @@
+# Each target does its own set-up, on a machine with Python 3.11+, git and Node.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench soak clean
+
+PY := .venv/bin/python
+
+help:
+	@echo 'make demo    a first campaign, published to a local repository'
+	@echo 'make test    every behaviour once'
+	@echo 'make lint    ruff, mypy and the import contract'
+	@echo 'make bench   measure against peers and limits'
+	@echo 'make soak    repeats and big sizes'
+
+setup:
+	@scripts/setup.sh
+
+demo: setup
+	@scripts/demo.sh
+
+test:
+	@scripts/setup.sh test
+	$(PY) -m pytest -n 2 --dist worksteal -m 'not soak'
+
+lint: setup
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+bench:
+	@scripts/setup.sh test
+	$(PY) -m benchmarks
+
+soak:
+	@scripts/setup.sh test
+	$(PY) -m pytest -n 2 --dist worksteal -m soak
+
+clean:
+	rm -rf .venv .tools tests/node/node_modules runner-e2e-results

@@ -1,0 +1,161 @@
+"""The two kinds of model, the one reader and the one serializer.
+
+Optionality follows the wire contract literally:
+
+===================  ==================================  =========================
+in the contract      here                                in JSON
+===================  ==================================  =========================
+``x: T``             ``x: T``                            always written
+``x: T | null``      ``x: T | None``                     always written
+``x?: T``            ``x: Omittable[T] = None``          omitted when ``None``
+``x?: T | null``     ``x: T | None = None``              written iff it was set
+===================  ==================================  =========================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any, TypeVar
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema, ErrorDetails, core_schema
+
+from runner_e2e.errors import DocumentError
+
+T = TypeVar("T")
+D = TypeVar("D", bound="Document")
+
+
+class _AbsentNotNull:
+    """In JSON the field is there with a value or not there; ``null`` is neither."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        nullable = handler(source)
+        if nullable["type"] != "nullable":
+            raise TypeError(f"Omittable needs an optional type, not {source!r}")
+        return core_schema.json_or_python_schema(
+            json_schema=nullable["schema"], python_schema=nullable
+        )
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+Omittable = Annotated[T | None, _AbsentNotNull(), Field(exclude_if=_is_none)]
+"""A field of the contract's form ``x?: T``. Declare it with ``= None``."""
+
+_SHARED = ConfigDict(
+    frozen=True,
+    strict=True,
+    allow_inf_nan=False,
+    alias_generator=to_camel,
+    validate_by_name=True,
+    validate_by_alias=True,
+    serialize_by_alias=True,
+    # Instances are frozen, so one that was validated stays valid.
+    revalidate_instances="never",
+)
+
+
+class CatalogModel(BaseModel):
+    """What a person writes: a field we do not know is a mistake, so it is an error."""
+
+    model_config = ConfigDict(**_SHARED, extra="forbid")
+
+
+class Document(BaseModel):
+    """What a machine wrote, perhaps a newer one than us: unknown fields are ignored."""
+
+    model_config = ConfigDict(**_SHARED, extra="ignore")
+
+
+def dump(model: BaseModel) -> bytes:
+    """Serialize to the bytes of the wire: compact UTF-8 JSON and one newline.
+
+    Same model, same bytes. Fields come in the order they are declared in.
+    """
+    return model.model_dump_json(exclude_unset=True).encode() + b"\n"
+
+
+def dump_tree(model: BaseModel) -> Any:
+    """The same content as :func:`dump`, as JSON-compatible Python objects."""
+    return model.model_dump(mode="json", exclude_unset=True)
+
+
+def canonical_json(value: Any) -> bytes:
+    """Compact UTF-8 JSON with sorted keys: what every digest of ours is taken over."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of the canonical JSON of ``value``, in lower-case hex."""
+    return hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+def parse(model: type[D], data: bytes, source: str) -> D:
+    """Read one document.
+
+    ``source`` names the file in errors. A UTF-8 byte order mark is tolerated, since editors add it
+    and it carries no meaning. Raises :class:`DocumentError` naming the path of every bad value, as
+    in ``results[3].turnTimings[0].turn``.
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        # "ignore" reaches also what a person wrote and a document echoes, such as matchers.
+        return model.model_validate_json(data, extra="ignore")
+    except ValidationError as error:
+        raise DocumentError(source, explain(error, data)) from None
+
+
+MAX_REASONS = 10
+
+
+def explain(error: ValidationError, data: bytes) -> str:
+    """One line per bad value, at most ten, each named by its path in ``data``."""
+    details = error.errors(include_url=False, include_context=False)
+    try:
+        tree = json.loads(data)
+    except (ValueError, RecursionError):
+        head = data[:80].decode("utf-8", "backslashreplace")
+        return f"{details[0]['msg']}; it begins with {head!r}"
+    reasons: dict[str, str] = {}
+    for detail in details:
+        path = path_of(detail, tree)
+        # A union reports each member that did not fit; the first says enough.
+        reasons.setdefault(path, f"{path or 'the document'}: {lower_first(detail['msg'])}")
+    lines = list(reasons.values())
+    if len(lines) > MAX_REASONS:
+        lines[MAX_REASONS:] = [f"and {len(lines) - MAX_REASONS} more"]
+    return "; ".join(lines)
+
+
+def path_of(detail: ErrorDetails, tree: Any) -> str:
+    """Where a problem lies, as ``results[3].turnTimings[0].turn``.
+
+    pydantic also names union members and tags on the way; what ``tree`` does not have is one of
+    those, except at the end of a "missing" error.
+    """
+    path = ""
+    location = detail["loc"]
+    for index, step in enumerate(location):
+        last = index == len(location) - 1
+        if isinstance(step, int):
+            path += f"[{step}]"
+            tree = tree[step] if isinstance(tree, list) and step < len(tree) else None
+        elif isinstance(tree, dict) and step in tree:
+            path += f".{step}"
+            tree = tree[step]
+        elif last and detail["type"] == "missing":
+            path += f".{step}"
+    return path.removeprefix(".")
+
+
+def lower_first(text: str) -> str:
+    """Go on with a sentence where pydantic starts one."""
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,246 @@
+"""The catalog as a person writes it (``runner-e2e.yaml``) and the fixtures it resolves to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from runner_e2e.contracts.base import CatalogModel, Document, Omittable
+from runner_e2e.contracts.result import RankingSnapshotEntry
+from runner_e2e.contracts.scalars import (
+    Amount,
+    Count,
+    ExecutionId,
+    ItemId,
+    JsonObject,
+    JsonValue,
+)
+from runner_e2e.contracts.task import TaskFixture
+from runner_e2e.contracts.vocabulary import (
+    CredentialName,
+    EnvironmentId,
+    Generation,
+    QualificationSource,
+)
+
+CATALOG_V1: Literal["runner-e2e.catalog/v1"] = "runner-e2e.catalog/v1"
+
+
+class SecretReference(Document):
+    """Contract: ``SecretReference``. A secret by name of its place, never by value."""
+
+    type: Literal["secret_ref"]
+    secret_id: str
+    version: Literal["latest"]
+
+
+SecretReferenceMap = dict[CredentialName, SecretReference]
+
+
+class AgentFixtureBuildInput(Document):
+    """Contract: what a profile's agent payload is rendered with."""
+
+    environment_id: str
+    environment_fixture_id: EnvironmentId
+    workspace_path: str
+    secret_refs: SecretReferenceMap
+    execution_id: ExecutionId
+
+
+class EnvironmentFixtureBuildInput(Document):
+    """Contract: what an environment's payload is rendered with."""
+
+    secret_refs: SecretReferenceMap
+    daytona_image: Omittable[str] = None
+    execution_id: ExecutionId
+
+
+class ModelQualification(CatalogModel):
+    """How the model got its place in the catalog."""
+
+    source: QualificationSource
+    qualification_id: str
+
+
+class RuntimeMetadata(CatalogModel):
+    """What the runs must report of themselves."""
+
+    adapter_type: str
+    provider: str
+
+
+class SecretUse(CatalogModel):
+    """``{$secretRef: NAME}``: the only way a payload can name a secret."""
+
+    name: CredentialName = Field(alias="$secretRef")
+
+
+class CommandAgent(CatalogModel):
+    """``agent`` of a profile on the command target: a program and its environment."""
+
+    command: Annotated[tuple[str, ...], Field(min_length=1)]
+    env: Omittable[dict[str, str | SecretUse]] = None
+
+
+class ProfileFixture(CatalogModel):
+    """Contract: ``RunnerProfileFixture``. ``agent`` is the payload that ``buildAgent`` returns."""
+
+    id: ItemId
+    label: str
+    generation: Generation
+    groups: tuple[ItemId, ...] = ()
+    adapter_type: str
+    provider: str
+    model: str
+    model_qualification: ModelQualification
+    ranking: Omittable[RankingSnapshotEntry] = None
+    credential: CredentialName
+    supported_environments: Annotated[tuple[EnvironmentId, ...], Field(min_length=1)]
+    expected_runtime_mode: Generation
+    expected_runtime_metadata: RuntimeMetadata
+    agent: dict[str, JsonValue]
+
+
+class Lifecycle(CatalogModel):
+    """Who sets the environment up, looks at it and takes it down."""
+
+    setup: Literal["instance_managed", "create_via_api"]
+    probe: Literal["run_context_via_api"]
+    cleanup: Literal["instance_shutdown", "delete_via_api_and_destroy_leases"]
+
+
+class ExecutionTarget(CatalogModel):
+    """Where the runs must report to have been."""
+
+    kind: Literal["local", "remote"]
+    transport: Omittable[Literal["sandbox"]] = None
+
+
+class DaytonaOptions(CatalogModel):
+    """The size of a sandbox (cores, GiB, GiB) and whether turns share one."""
+
+    cpu: Amount = 4
+    memory: Amount = 4
+    disk: Amount = 10
+    reuse_lease: bool = False
+
+
+class EnvironmentEntry(CatalogModel):
+    """An environment as written; the rest of its fixture follows from its id."""
+
+    id: EnvironmentId
+    configuration_key: Omittable[str] = None
+    label: str
+    groups: tuple[ItemId, ...] = ()
+    daytona: Omittable[DaytonaOptions] = None
+
+
+class EnvironmentFixture(CatalogModel):
+    """Contract: ``EnvironmentFixture``, resolved."""
+
+    id: EnvironmentId
+    configuration_key: Omittable[str] = None
+    label: str
+    groups: tuple[ItemId, ...]
+    driver: Literal["local", "sandbox"]
+    provider: EnvironmentId
+    credential: Omittable[Literal["DAYTONA_API_KEY"]] = None
+    lifecycle: Lifecycle
+    expected_execution_target: ExecutionTarget
+    daytona: Omittable[DaytonaOptions] = None
+
+
+class SuiteGate(CatalogModel):
+    """Thresholds of a suite, as shares from 0 to 1."""
+
+    min_pass_rate: Omittable[Annotated[float | int, Field(ge=0, le=1)]] = None
+    max_flaky_rate: Omittable[Annotated[float | int, Field(ge=0, le=1)]] = None
+
+
+class QuarantineEntry(CatalogModel):
+    """A cell whose redness is known, who owns it, and until which day (UTC) that holds."""
+
+    execution_id: ExecutionId
+    owner: str
+    expires: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    reason: str
+
+
+class SuiteEntry(CatalogModel):
+    """A suite as written: its parts by id."""
+
+    id: ItemId
+    label: str
+    description: str
+    groups: tuple[ItemId, ...] = ()
+    profiles: Annotated[tuple[ItemId, ...], Field(min_length=1)]
+    environments: Annotated[tuple[str, ...], Field(min_length=1)]
+    """``daytona`` or, for a configuration of it, ``daytona/warm-reuse-v1``."""
+    tasks: Annotated[tuple[ItemId, ...], Field(min_length=1)]
+    excluded_execution_ids: Omittable[tuple[ExecutionId, ...]] = None
+    expected_matrix_size: Count
+    definition_metadata: Omittable[JsonObject] = None
+    gate: Omittable[SuiteGate] = None
+    quarantine: tuple[QuarantineEntry, ...] = ()
+
+
+class SuiteFixture(CatalogModel):
+    """Contract: ``RunnerSuiteFixture``, its parts resolved."""
+
+    id: ItemId
+    label: str
+    description: str
+    groups: tuple[ItemId, ...]
+    profiles: tuple[ProfileFixture, ...]
+    environments: tuple[EnvironmentFixture, ...]
+    tasks: tuple[TaskFixture, ...]
+    excluded_execution_ids: Omittable[tuple[ExecutionId, ...]] = None
+    expected_matrix_size: Count
+    definition_metadata: Omittable[JsonObject] = None
+    gate: SuiteGate | None
+    quarantine: tuple[QuarantineEntry, ...]
+
+
+class MatrixExecution(CatalogModel):
+    """Contract: ``MatrixExecution``. One cell: one job, one result."""
+
+    id: ExecutionId
+    suite: SuiteFixture
+    suite_definition_hash: str
+    profile: ProfileFixture
+    environment: EnvironmentFixture
+    task: TaskFixture
+    groups: tuple[ItemId, ...]
+    required_credentials: tuple[CredentialName, ...]
+
+
+class CommandTarget(CatalogModel):
+    """The system under test is any program, started once a turn."""
+
+    kind: Literal["command"]
+
+
+class PaperclipTarget(CatalogModel):
+    """The system under test is a Paperclip server, booted per execution."""
+
+    kind: Literal["paperclip"]
+    version: str
+
+
+Target = Annotated[CommandTarget | PaperclipTarget, Field(discriminator="kind")]
+
+
+class CatalogFile(CatalogModel):
+    """``runner-e2e.yaml``."""
+
+    schema_: Literal["runner-e2e.catalog/v1"] = Field(alias="schema")
+    target: Target
+    credentials: tuple[CredentialName, ...] = ()
+    """Names beyond the contract's four."""
+    include: tuple[str, ...] = ()
+    """Other files of this form, relative to this one; their lists are joined to this one's."""
+    profiles: tuple[ProfileFixture, ...] = ()
+    environments: tuple[EnvironmentEntry, ...] = ()
+    tasks: tuple[TaskFixture, ...] = ()
+    suites: tuple[SuiteEntry, ...] = ()

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Everything that this checkout needs, from nothing but Python 3.11+, git and (for `test`) Node.
+#
+#   scripts/setup.sh           the environment of runner-e2e, in .venv
+#   scripts/setup.sh test      also what the tests need
+#
+# Safe to repeat; a step that fails ends the script.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+uv_version=0.13.9
+
+fail() {
+    printf 'setup: %s\n' "$1" >&2
+    exit 1
+}
+
+find_python() {
+    local candidate
+    for candidate in "${PYTHON:-python3}" python3.14 python3.13 python3.12 python3.11; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    fail 'Python 3.11 or newer was not found; install it, or name it with PYTHON=/path/to/python'
+}
+
+# uv reproduces uv.lock to the hash; pip brings uv, so nothing has to be there before.
+python=$(find_python)
+if [ "$(.tools/bin/uv --version 2>/dev/null | cut -d' ' -f2)" != "$uv_version" ]; then
+    rm -rf .tools
+    "$python" -m venv .tools ||
+        fail "$python cannot make virtual environments; on Debian: apt-get install python3-venv"
+    .tools/bin/python -m pip install --quiet --disable-pip-version-check "uv==$uv_version"
+fi
+UV_PYTHON_DOWNLOADS=never UV_PYTHON="$python" .tools/bin/uv sync --frozen --quiet
+
+if [ "${1:-}" = test ]; then
+    command -v node >/dev/null || fail 'Node was not found; the tests need it (20 or newer)'
+    lock=tests/node/package-lock.json
+    stamp=tests/node/node_modules/.installed
+    # npm ci starts from nothing each time; a copy of the lock says whether that is needed.
+    if ! cmp -s "$lock" "$stamp"; then
+        npm ci --prefix tests/node --no-audit --no-fund --loglevel=error
+        cp "$lock" "$stamp"
+    fi
+fi
