@@ -1,0 +1,1 @@
+"""What an execution leaves behind, and the boundary no secret crosses."""
