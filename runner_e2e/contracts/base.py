@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Annotated, Any, TypeVar
 
 import orjson
@@ -102,37 +103,73 @@ def parse(model: type[D], data: bytes, source: str) -> D:
     """Read one document.
 
     ``source`` names the file in errors. A UTF-8 byte order mark is tolerated, since editors add it
-    and it carries no meaning. Raises :class:`DocumentError` naming the path of every bad value, as
-    in ``results[3].turnTimings[0].turn``.
+    and it carries no meaning. Of a key that occurs twice the last counts, as in JavaScript. Raises
+    :class:`DocumentError` naming the path of every bad value, as in
+    ``results[3].turnTimings[0].turn``.
     """
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         # "ignore" reaches also what a person wrote and a document echoes, such as matchers.
-        return model.model_validate_json(data, extra="ignore")
+        document = model.model_validate_json(data, extra="ignore")
     except ValidationError as error:
         raise DocumentError(source, explain(error, data)) from None
+    if b"NaN" in data or b"Infinity" in data:
+        # pydantic reads these words as numbers, also where it ignores the field. They are not JSON.
+        try:
+            orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            reason = f"invalid JSON: {error}; {_beginning(data)}"
+            raise DocumentError(source, reason) from None
+    return document
 
 
 MAX_REASONS = 10
+MAX_REASON_CHARACTERS = 300
+MAX_STEP_CHARACTERS = 80
+
+_PLAIN_STEP = re.compile(r"[A-Za-z0-9_$-]+(\.[A-Za-z0-9_$-]+)*")
 
 
 def explain(error: ValidationError, data: bytes) -> str:
     """One line per bad value, at most ten, each named by its path in ``data``."""
-    details = error.errors(include_url=False, include_context=False)
+    details = error.errors(include_url=False, include_context=False, include_input=False)
     try:
         tree = json.loads(data)
     except (ValueError, RecursionError):
-        head = data[:80].decode("utf-8", "backslashreplace")
-        return f"{details[0]['msg']}; it begins with {head!r}"
+        return f"{lower_first(details[0]['msg'])}; {_beginning(data)}"
     reasons: dict[str, str] = {}
     for detail in details:
         path = path_of(detail, tree)
         # A union reports each member that did not fit; the first says enough.
-        reasons.setdefault(path, f"{path or 'the document'}: {lower_first(detail['msg'])}")
+        reasons.setdefault(path, f"{path or 'the document'}: {lower_first(_quotable(detail))}")
     lines = list(reasons.values())
     if len(lines) > MAX_REASONS:
         lines[MAX_REASONS:] = [f"and {len(lines) - MAX_REASONS} more"]
     return "; ".join(lines)
+
+
+def _beginning(data: bytes) -> str:
+    """How the bytes begin: enough to tell an error page or a log from a document."""
+    return (
+        f"it begins with {data[:80].decode('utf-8', 'backslashreplace')!r}"
+        if data
+        else "it is empty"
+    )
+
+
+def _quotable(detail: ErrorDetails) -> str:
+    """The message in one short line. It may quote the document, which may be hostile."""
+    message = "".join(char if char.isprintable() else " " for char in detail["msg"])
+    if len(message) > MAX_REASON_CHARACTERS:
+        message = message[:MAX_REASON_CHARACTERS] + "..."
+    return message
+
+
+def _field(step: str) -> str:
+    """One key of a path; in quotes, escaped and cut where it is not a plain word."""
+    if len(step) <= MAX_STEP_CHARACTERS and _PLAIN_STEP.fullmatch(step):
+        return f".{step}"
+    return f"[{json.dumps(step[:MAX_STEP_CHARACTERS])}]"
 
 
 def path_of(detail: ErrorDetails, tree: Any) -> str:
@@ -149,10 +186,10 @@ def path_of(detail: ErrorDetails, tree: Any) -> str:
             path += f"[{step}]"
             tree = tree[step] if isinstance(tree, list) and step < len(tree) else None
         elif isinstance(tree, dict) and step in tree:
-            path += f".{step}"
+            path += _field(step)
             tree = tree[step]
         elif last and detail["type"] == "missing":
-            path += f".{step}"
+            path += _field(step)
     return path.removeprefix(".")
 
 

@@ -7,10 +7,11 @@ reads tens of thousands of results and a Python call per field would double that
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, StringConstraints
 from pydantic import JsonValue as AnyJson
+from pydantic_core import CoreSchema, PydanticCustomError
 
 # JavaScript reads every number as a double; above this an integer changes on the way.
 MAX_SAFE_INTEGER = 2**53 - 1
@@ -25,29 +26,54 @@ Count = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
 Ordinal = Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)]
 """A whole number from 1."""
 
+
+class _OneMessage:
+    """Say once what a number must be, instead of once for each way to write it."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        schema = handler(source)
+        if schema["type"] != "union":
+            raise TypeError(f"a number is a union of two kinds, not {source!r}")
+        return {
+            **schema,
+            "custom_error_type": "number",
+            "custom_error_message": "Input should be a finite number from 0",
+        }
+
+
 Milliseconds = Annotated[
-    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | Annotated[float, Field(ge=0)], Field()
+    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | Annotated[float, Field(ge=0)], _OneMessage()
 ]
 """A duration in milliseconds, whole or not."""
 
 Amount = Annotated[
-    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | Annotated[float, Field(ge=0)], Field()
+    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | Annotated[float, Field(ge=0)], _OneMessage()
 ]
 """A finite quantity from 0: US dollars, cores, GiB."""
+
+# Every text that fits is a real moment that Python can convert to UTC: a day that its month has,
+# leap years and all, in years that no offset carries out of range.
+_YEAR = r"[12][0-9]{3}"
+_LEAP_YEAR = r"([12][0-9](0[48]|[2468][048]|[13579][26])|(12|16|20|24|28)00)"
+_DATE = (
+    rf"({_YEAR}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])"
+    rf"|{_YEAR}-(0[469]|11)-(0[1-9]|[12][0-9]|30)"
+    rf"|{_YEAR}-02-(0[1-9]|1[0-9]|2[0-8])|{_LEAP_YEAR}-02-29)"
+)
+_CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9]"
 
 Timestamp = Annotated[
     str,
     StringConstraints(
-        pattern=(
-            r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-            r"T([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$"
-        )
+        pattern=rf"^{_DATE}T{_CLOCK}:([0-5][0-9]|60)(\.[0-9]{{1,9}})?(Z|[+-]{_CLOCK})$"
     ),
 ]
 """RFC 3339. We write UTC with milliseconds and ``Z``; other offsets are read."""
 
 HttpUrl = Annotated[
-    str, StringConstraints(pattern=r"^https?://[A-Za-z0-9.\-\[\]:]+(/[^\s\x00-\x1f]*)?$")
+    str, StringConstraints(pattern=r"^https?://[A-Za-z0-9._\-\[\]:]+([/?#][^\s\x00-\x1f]*)?$")
 ]
 """An absolute http(s) URL without user information."""
 
@@ -91,24 +117,33 @@ def is_confined(path: str) -> bool:
     return not path.startswith("/") and "\\" not in path and not {"", ".", ".."} & set(parts)
 
 
-def _finite(value: AnyJson) -> AnyJson:
-    """Refuse what JSON has no word for, however deep: NaN, infinity, integers past 64 bits."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            stack.extend(item.values())
-        elif isinstance(item, list):
-            stack.extend(item)
-        elif isinstance(item, float):
-            if not math.isfinite(item):
-                raise ValueError("a number must be finite")
-        elif isinstance(item, int) and not -(2**63) <= item < 2**64:
-            raise ValueError("an integer must fit in 64 bits")
-    return value
+# The reader gives up at 200 levels. What is free must also fit where one document holds another (a
+# campaign its results), or we would write what we cannot read.
+MAX_JSON_DEPTH = 100
 
 
-JsonValue = Annotated[AnyJson, AfterValidator(_finite)]
-"""Any JSON value; numbers are finite."""
+def _bounded(value: AnyJson) -> AnyJson:
+    """Refuse what JSON has no word for, and what readers of ours or of others would choke on."""
+    level = [value]
+    for _ in range(MAX_JSON_DEPTH):
+        below: list[AnyJson] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(item.values())
+            elif isinstance(item, list):
+                below.extend(item)
+            elif isinstance(item, float):
+                if not math.isfinite(item):
+                    raise PydanticCustomError("finite", "A number must be finite")
+            elif isinstance(item, int) and not -(2**63) <= item < 2**64:
+                raise PydanticCustomError("big", "An integer must fit in 64 bits")
+        if not below:
+            return value
+        level = below
+    raise PydanticCustomError("deep", f"JSON may be {MAX_JSON_DEPTH} levels deep here")
 
-JsonObject = Annotated[dict[str, AnyJson], AfterValidator(_finite)]
+
+JsonValue = Annotated[AnyJson, AfterValidator(_bounded)]
+"""Any JSON value: numbers are finite, integers fit in 64 bits, at most 100 levels."""
+
+JsonObject = Annotated[dict[str, AnyJson], AfterValidator(_bounded)]

@@ -156,8 +156,9 @@ CHAT_STEPS: Mapping[str, type[CatalogModel]] = {
 
 def _step_name(step: Any) -> str | None:
     """Tell which step is meant, so that an error speaks of that one and not of all eight."""
-    keys = step.keys() if isinstance(step, dict) else type(step).model_fields.keys()
-    return next((name for name in CHAT_STEPS if name in keys), None)
+    if isinstance(step, dict):
+        return next((name for name in CHAT_STEPS if name in step), None)
+    return next((name for name, kind in CHAT_STEPS.items() if isinstance(step, kind)), None)
 
 
 ChatStep = Annotated[
