@@ -15,6 +15,7 @@ from runner_e2e.contracts.scalars import (
     ItemId,
     JsonObject,
     JsonValue,
+    Share,
 )
 from runner_e2e.contracts.task import TaskFixture
 from runner_e2e.contracts.vocabulary import (
@@ -154,8 +155,8 @@ class EnvironmentFixture(CatalogModel):
 class SuiteGate(CatalogModel):
     """Thresholds of a suite, as shares from 0 to 1."""
 
-    min_pass_rate: Omittable[Annotated[float | int, Field(ge=0, le=1)]] = None
-    max_flaky_rate: Omittable[Annotated[float | int, Field(ge=0, le=1)]] = None
+    min_pass_rate: Omittable[Share] = None
+    max_flaky_rate: Omittable[Share] = None
 
 
 class QuarantineEntry(CatalogModel):

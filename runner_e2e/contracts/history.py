@@ -89,6 +89,7 @@ class RunIdentity(Document):
     """The workflow run that a campaign belongs to: what history is keyed by."""
 
     server: str
+    """Host, and port where it is not the usual one."""
     repository: str
     run_id: str
 
@@ -108,8 +109,8 @@ class IndexRow(Document):
     """One campaign, slim enough that all of them fit in one file for years."""
 
     campaign_id: CampaignId
-    lane: str | None
-    """``null`` is the default lane."""
+    lane: Omittable[str] = None
+    """Absent in the default lane."""
     started_at: Timestamp
     generated_at: Timestamp
     run: Omittable[RunIdentity] = None
@@ -123,12 +124,17 @@ class IndexRow(Document):
     cost_usd: Amount
     cost_complete: bool
     """Whether every run was priced; otherwise ``cost_usd`` is a lower bound."""
-    bundle_digest: Sha256
+    bundle_bytes: Count
+    """What its bundle takes on the branch; 0 once it was pruned, and ``url`` leads nowhere."""
     url: str
+    """Relative to the ``index.json`` that the row stands in."""
 
 
 class CampaignRows(Document):
-    """``index.json``: every campaign ever published under this prefix, newest first."""
+    """``index.json``: every campaign ever published under this prefix, newest first.
+
+    The one of a lane has only that lane's; the one of the default lane has all of them.
+    """
 
     schema_: Literal["runner-e2e.index/v1"] = Field(alias="schema")
     campaigns: tuple[IndexRow, ...]

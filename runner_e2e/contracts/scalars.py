@@ -7,6 +7,7 @@ reads tens of thousands of results and a Python call per field would double that
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, StringConstraints
@@ -27,8 +28,11 @@ Ordinal = Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)]
 """A whole number from 1."""
 
 
-class _OneMessage:
+@dataclass(frozen=True, slots=True)
+class _Range:
     """Say once what a number must be, instead of once for each way to write it."""
+
+    words: str
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -39,19 +43,27 @@ class _OneMessage:
         return {
             **schema,
             "custom_error_type": "number",
-            "custom_error_message": "Input should be a finite number from 0",
+            "custom_error_message": f"Input should be a number {self.words}",
         }
 
 
 Milliseconds = Annotated[
-    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | Annotated[float, Field(ge=0)], _OneMessage()
+    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | Annotated[float, Field(ge=0)],
+    _Range("from 0"),
 ]
 """A duration in milliseconds, whole or not."""
 
 Amount = Annotated[
-    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | Annotated[float, Field(ge=0)], _OneMessage()
+    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | Annotated[float, Field(ge=0)],
+    _Range("from 0"),
 ]
 """A finite quantity from 0: US dollars, cores, GiB."""
+
+Share = Annotated[
+    Annotated[int, Field(ge=0, le=1)] | Annotated[float, Field(ge=0, le=1)],
+    _Range("from 0 to 1"),
+]
+"""A part of a whole, from 0 to 1."""
 
 # Every text that fits is a real moment that Python can convert to UTC: a day that its month has,
 # leap years and all, in years that no offset carries out of range.
