@@ -1,0 +1,140 @@
+"""``runner-e2e plan``: what would run, as a table, a matrix, step outputs or plan.json."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from runner_e2e.cli import options, output
+from runner_e2e.errors import NothingSelected, UsageError
+
+if TYPE_CHECKING:
+    from runner_e2e.catalog import Catalog
+    from runner_e2e.contracts.plan import Plan
+    from runner_e2e.planning import Selectors
+
+
+class Format(StrEnum):
+    """How the plan is printed."""
+
+    TABLE = "table"
+    MATRIX = "matrix"
+    GITHUB = "github"
+
+
+def plan(
+    catalog: options.CatalogPath = options.DEFAULT_CATALOG,
+    suite: options.Suites = None,
+    group: options.Groups = None,
+    profile: options.Profiles = None,
+    environment: options.Environments = None,
+    case: options.Cases = None,
+    id: options.Ids = None,  # noqa: A002  the option's name
+    all: options.All = False,  # noqa: A002  the option's name
+    allow_empty: options.AllowEmpty = False,
+    max_retries: options.MaxRetries = 1,
+    max_parallel: options.MaxParallel = 20,
+    shard_size: Annotated[
+        int, typer.Option(min=1, max=256, metavar="N", help="Executions in one GitHub matrix.")
+    ] = 256,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write plan.json here.")
+    ] = None,
+    format: Annotated[  # noqa: A002  the option's name
+        Format, typer.Option(help="github writes the outputs of a workflow step.")
+    ] = Format.TABLE,
+    json: options.Json = False,
+) -> None:
+    """Print what would run. Nothing is run and nothing is paid for."""
+    from runner_e2e.catalog import load_catalog
+    from runner_e2e.evidence.files import write_atomically
+    from runner_e2e.planning import Selectors
+
+    bare = not any((suite, group, profile, environment, case, id, all))
+    if bare and (json or out or format is not Format.TABLE):
+        raise UsageError(
+            "no executions were selected",
+            hint="name a --suite, --profile, --environment, --case or --id, or say --all",
+        )
+    selectors = Selectors.parse(
+        all_=all or bare,
+        suite=suite or (),
+        group=group or (),
+        profile=profile or (),
+        environment=environment or (),
+        case=case or (),
+        id=id or (),
+    )
+    planned = make_plan(
+        load_catalog(catalog),
+        selectors,
+        allow_empty=allow_empty,
+        max_retries=max_retries,
+        max_parallel=max_parallel,
+        shard_size=shard_size,
+    )
+    if out:
+        from runner_e2e.contracts.base import dump
+
+        write_atomically(out, dump(planned))
+    show(planned, format, as_json=json)
+
+
+def make_plan(
+    catalog: Catalog,
+    selectors: Selectors,
+    *,
+    allow_empty: bool,
+    max_retries: int,
+    max_parallel: int,
+    shard_size: int = 256,
+) -> Plan:
+    """Select and plan, now and for the run we are in."""
+    from datetime import UTC, datetime
+
+    from runner_e2e import __version__
+    from runner_e2e.contracts.timestamps import format_timestamp
+    from runner_e2e.github import ActionsRuntime
+    from runner_e2e.planning import PlanOptions, build_plan, select
+
+    try:
+        executions = select(catalog, selectors)
+    except NothingSelected:
+        if not allow_empty:
+            raise
+        executions = ()
+    plan_options = PlanOptions(
+        created_at=format_timestamp(datetime.now(UTC)),
+        source=ActionsRuntime.from_environ(os.environ).source,
+        tool_version=__version__,
+        max_retries=max_retries,
+        shard_size=shard_size,
+        max_parallel=max_parallel,
+    )
+    return build_plan(catalog, executions, selectors, plan_options)
+
+
+def show(plan: Plan, format_: Format, *, as_json: bool) -> None:
+    """Print the plan in the form that was asked for."""
+    from runner_e2e import planning
+
+    if format_ is Format.GITHUB:
+        from runner_e2e.github import ActionsRuntime
+
+        runtime = ActionsRuntime.from_environ(os.environ)
+        if runtime.output_file is None:
+            raise UsageError(
+                "--format github writes to the file that $GITHUB_OUTPUT names, and it is not set",
+                hint="on your own machine use --format matrix or --json",
+            )
+        planning.append_outputs(runtime.output_file, planning.github_outputs(plan))
+    if as_json:
+        output.answer_document(plan)
+    elif format_ is Format.MATRIX:
+        output.answer(planning.matrix_json(plan))
+    else:
+        output.answer(planning.plan_table(plan))
