@@ -1,0 +1,188 @@
+"""Everything that the page says about one cell once somebody opens it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from runner_e2e.contracts.base import canonical_json, dump_tree
+from runner_e2e.contracts.billing import BillingSummary
+from runner_e2e.contracts.matcher import Matcher
+from runner_e2e.contracts.result import Result, TurnTiming
+from runner_e2e.site import text
+from runner_e2e.site.cells import Cell
+from runner_e2e.site.words import STATE_MEANINGS
+
+_MATCHER_LIMIT = 400
+_ERROR_LIMIT = 2_000
+_MAX_MATCHERS = 50
+_MAX_TURNS = 50
+
+FACTS = (
+    "Attempt",
+    "Run attempt",
+    "Ran for",
+    "Started",
+    "Cost",
+    "Model spend",
+    "Runtime estimate",
+    "Tokens",
+    "Agent time",
+    "Lease time",
+    "Provider and model",
+    "Runtime",
+    "Issue",
+    "Clean-up",
+    "Repeats",
+    "Read from",
+)
+"""The names of a cell's facts, in the order in which :func:`facts` gives them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One matcher as a page shows it."""
+
+    passed: bool
+    kind: str
+    expected: str
+    detail: str
+
+
+def _expectation(matcher: Matcher) -> str:
+    content = dump_tree(matcher)
+    del content["kind"]
+    if len(content) == 1:
+        (value,) = content.values()
+        if isinstance(value, str):
+            return value
+    return canonical_json(content).decode()
+
+
+def checks(result: Result | None) -> tuple[Check, ...]:
+    """The matchers of a result, the failed ones first, at most fifty."""
+    found = (result.matcher_results if result else None) or ()
+    ordered = sorted(found, key=lambda each: each.passed)[:_MAX_MATCHERS]
+    return tuple(
+        Check(
+            passed=each.passed,
+            kind=each.matcher.kind,
+            expected=text.visible(_expectation(each.matcher), _MATCHER_LIMIT),
+            detail=text.visible(each.detail, _MATCHER_LIMIT),
+        )
+        for each in ordered
+    )
+
+
+def _money_facts(billing: BillingSummary | None) -> tuple[str | None, ...]:
+    if billing is None:
+        return (None, None, None, None, None, None)
+    llm, runtime = billing.llm, billing.runtime
+    priced = f"{llm.runs_with_reported_cost} of {llm.run_count} runs priced"
+    tokens = None
+    if llm.runs_with_token_usage:
+        tokens = (
+            f"{text.number(llm.input_tokens)} in, {text.number(llm.output_tokens)} out, "
+            f"{text.number(llm.cached_input_tokens)} cached"
+        )
+    estimate = {
+        "estimated": text.money(runtime.estimated_list_cost_usd or 0) + " at list price",
+        "not_metered": "not metered",
+        "unavailable": "unknown",
+    }[runtime.cost_status]
+    return (
+        text.cell_cost(billing),
+        f"{text.money(llm.reported_cost_usd)} reported, {priced}",
+        estimate,
+        tokens,
+        text.duration(runtime.agent_run_duration_ms),
+        None if runtime.lease_duration_ms is None else text.duration(runtime.lease_duration_ms),
+    )
+
+
+def facts(cell: Cell) -> list[str | None]:
+    """The values of :data:`FACTS`; ``None`` where there is nothing to say."""
+    insight, result = cell.insight, cell.result
+    ran = result is not None and result.attempt > 0
+    confirm = insight.confirm if insight else None
+    lead: list[str | None] = [None, None, None, None]
+    money: tuple[str | None, ...] = _money_facts(result.billing if result and ran else None)
+    tail: list[str | None] = [None, None, None, None]
+    if result is not None and ran:
+        lead = [
+            str(result.attempt),
+            str(insight.run_attempt) if insight and insight.run_attempt else None,
+            text.duration(result.duration_ms),
+            text.moment(result.started_at),
+        ]
+        issue = result.issue_identifier or result.issue_id
+        tail = [
+            text.visible(f"{result.provider} / {result.model}", 200),
+            result.runtime_mode,
+            text.visible(issue, 100) if issue else None,
+            result.cleanup.replace("_", " "),
+        ]
+    return [
+        *lead,
+        *money,
+        *tail,
+        f"{confirm.passed} of {confirm.repeats} passed" if confirm else None,
+        text.visible(insight.file, 300) if insight and insight.file else None,
+    ]
+
+
+def _turn(timing: TurnTiming) -> list[str | int]:
+    return [
+        timing.turn,
+        text.duration(timing.scheduler_latency_ms),
+        text.duration(timing.run_duration_ms),
+        text.duration(timing.response_latency_ms),
+        timing.lease_acquisition_outcome,
+    ]
+
+
+def pictures(result: Result | None) -> list[tuple[str, str]]:
+    """Label and relative link of every screenshot that was declared public."""
+    if result is None:
+        return []
+    found = []
+    for shot in result.screenshots or ():
+        name = shot.file.rsplit("/", 1)[-1]
+        href = text.evidence_href(f"evidence/{result.execution_id}/attempt-{result.attempt}/{name}")
+        if shot.publication == "public-runner-fixture" and href and name.endswith(".png"):
+            found.append((text.visible(shot.label, 120), href))
+    return found
+
+
+def record(cell: Cell) -> dict[str, Any]:
+    """The cell's part of the data island. Short keys: there are thousands of them.
+
+    ``k`` kind, ``w`` word, ``p`` profile, ``e`` environment, ``c`` case, ``s`` suite, ``b`` blame,
+    ``o`` code, ``m`` meaning or error, ``f`` facts, ``x`` matchers, ``t`` turns, ``g`` pictures,
+    ``v`` verdict. What is empty is left out.
+    """
+    insight, result = cell.insight, cell.result
+    content: dict[str, Any] = {
+        "k": cell.kind,
+        "w": cell.word,
+        "s": cell.suite.id,
+        "p": cell.profile.id,
+        "e": cell.environment.id,
+        "c": cell.task.id,
+    }
+    if cell.kind == "unselected":
+        return content
+    message = (result.error if result else None) or (insight.reason if insight else None)
+    if message is None and cell.kind not in ("passed", "flaky"):
+        message = STATE_MEANINGS[insight.state if insight else "missing"]
+    content |= {
+        "b": cell.blame,
+        "o": text.visible(insight.code, 100) if insight and insight.code else None,
+        "m": text.visible(message, _ERROR_LIMIT) if message else None,
+        "f": facts(cell),
+        "x": [[int(c.passed), c.kind, c.expected, c.detail] for c in checks(result)],
+        "t": [_turn(t) for t in ((result and result.turn_timings) or ())[:_MAX_TURNS]],
+        "g": pictures(result),
+        "v": cell.verdict,
+    }
+    return {key: value for key, value in content.items() if value}
