@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import lru_cache
 
 import regex
+
+from runner_e2e.catalog.expressions import ExpressionError
 
 MAX_PATTERN = 10_000
 MAX_GROUP_DEPTH = 100
@@ -18,11 +21,6 @@ MAX_EXPANSION = 100_000
 
 MAX_DIGITS = 9
 """Of a number of repeats; the engine counts in 32 bits."""
-
-
-class ExpressionError(ValueError):
-    """An expression that cannot be used; says why in words for whoever wrote it."""
-
 
 _SPACE_RANGES = (
     *((9, 13), (32, 32), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x2028, 0x2029)),
@@ -41,6 +39,7 @@ _GROUPS = re.compile(r"\\.|\[(?:[^\]\\]|\\.)*\]|(\((?!\?))|\(\?<(?![=!])([^>()]*
 _BOUNDARY = rf"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))"
 
 
+@lru_cache(maxsize=256)
 def compile_regex(pattern: str, flags: str) -> regex.Pattern[str]:
     r"""Compile a JavaScript regex for searching.
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from runner_e2e.catalog.expressions import parse_path
-from runner_e2e.catalog.regexes import ExpressionError, compile_regex
+from runner_e2e.catalog.expressions import ExpressionError, parse_path
+from runner_e2e.catalog.regexes import compile_regex
 from runner_e2e.contracts.base import dump_tree
 from runner_e2e.contracts.matcher import (
     ArtifactExists,

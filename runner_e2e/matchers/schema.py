@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 from referencing import Registry
 
-from runner_e2e.catalog.expressions import compile_schema_pattern, schema_problems
+from runner_e2e.catalog.schemas import compile_schema_pattern, schema_problems
 from runner_e2e.matchers.structure import equality_key
 
 MAX_ERRORS = 10
@@ -125,7 +125,7 @@ class _Keywords:
         self.left()
         if isinstance(schema, bool):
             return set()
-        names = instance.keys() & schema.get("properties", {}).keys()
+        names: set[str] = instance.keys() & schema.get("properties", {}).keys()
         for expression in schema.get("patternProperties", ()):
             names |= {name for name in instance if self.search(expression, name)}
         if "additionalProperties" in schema:

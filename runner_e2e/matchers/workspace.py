@@ -7,8 +7,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from runner_e2e.catalog.expressions import file_parts
-from runner_e2e.catalog.regexes import ExpressionError
+from runner_e2e.catalog.expressions import ExpressionError, file_parts
 from runner_e2e.matchers.observed import FileRefused
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
