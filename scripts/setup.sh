@@ -26,6 +26,22 @@ find_python() {
     fail 'Python 3.11 or newer was not found; install it, or name it with PYTHON=/path/to/python'
 }
 
+# The pages are tested in the browser that people use. Only Debian's package brings its libraries.
+install_chromium() {
+    local as_root=()
+    command -v chromium >/dev/null && return
+    command -v apt-get >/dev/null ||
+        fail 'Chromium was not found; install it so that "chromium" is on PATH'
+    if [ "$(id -u)" -ne 0 ]; then
+        as_root=(sudo -n)
+        sudo -n true 2>/dev/null ||
+            fail 'Chromium was not found; as root: apt-get install chromium'
+    fi
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null
+}
+
 # uv reproduces uv.lock to the hash; pip brings uv, so nothing has to be there before.
 python=$(find_python)
 if [ "$(.tools/bin/uv --version 2>/dev/null | cut -d' ' -f2)" != "$uv_version" ]; then
@@ -38,6 +54,7 @@ UV_PYTHON_DOWNLOADS=never UV_PYTHON="$python" .tools/bin/uv sync --frozen --quie
 
 if [ "${1:-}" = test ]; then
     command -v node >/dev/null || fail 'Node was not found; the tests need it (20 or newer)'
+    install_chromium
     lock=tests/node/package-lock.json
     stamp=tests/node/node_modules/.installed
     # npm ci starts from nothing each time; a copy of the lock says whether that is needed.
