@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runner_e2e.contracts.campaign import Campaign
+from runner_e2e.contracts.history import CellSeries
 from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import CampaignSource, Plan
 from runner_e2e.site import text
@@ -59,14 +60,15 @@ def campaign_page(
     *,
     assets: str | None = None,
     verdicts: Mapping[str, str] | None = None,
+    series: Mapping[str, CellSeries] | None = None,
 ) -> bytes:
     """One HTML page: outcome, what is red and why, the matrix of every suite, each cell's detail.
 
     ``assets`` is the relative address of the published ``assets`` directory; without it style and
     script are inlined and the page is one file. ``verdicts`` says what history makes of a cell, by
-    execution id. Same arguments, same bytes.
+    execution id; ``series``, by suite id, is drawn as its last nights. Same arguments, same bytes.
     """
-    matrices = lay_out(campaign, insights, plan, verdicts or {})
+    matrices = lay_out(campaign, insights, plan, verdicts=verdicts or {}, series=series or {})
     cells = [cell for matrix in matrices for cell in matrix.cells]
     counts = count_kinds(cells)
     found = problems(cells)

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from runner_e2e.contracts.campaign import Campaign
+from runner_e2e.contracts.history import CellSeries
 from runner_e2e.contracts.insights import CellInsight, Insights
 from runner_e2e.contracts.plan import Plan, PlannedEnvironment, PlannedProfile, PlannedSuite
 from runner_e2e.contracts.plan import PlannedTask as Task
 from runner_e2e.contracts.result import Result
 from runner_e2e.site import text
+from runner_e2e.site.trail import Trail, last_nights
 from runner_e2e.site.words import CLASS_WORDS, KINDS, STATE_WORDS, Kind, kind_of
 
 
@@ -27,6 +29,7 @@ class Cell:
     insight: CellInsight | None
     result: Result | None
     verdict: str | None
+    trail: Trail | None
 
     @property
     def word(self) -> str:
@@ -49,14 +52,14 @@ class Cell:
         """How long it ran, or nothing where nothing ran."""
         if self.result is None or self.result.attempt == 0:
             return ""
-        return text.duration(self.result.duration_ms)
+        return text.short_duration(self.result.duration_ms)
 
     @property
     def price(self) -> str:
         """What it cost, or nothing where nothing ran."""
         if self.result is None or self.result.attempt == 0:
             return ""
-        return text.cell_cost(self.result.billing)
+        return text.cell_cost(self.result.billing).replace("at least", "≥")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +98,12 @@ def count_kinds(cells: Sequence[Cell] | Iterator[Cell]) -> dict[Kind, int]:
 
 
 def lay_out(
-    campaign: Campaign, insights: Insights, plan: Plan, verdicts: Mapping[str, str]
+    campaign: Campaign,
+    insights: Insights,
+    plan: Plan,
+    *,
+    verdicts: Mapping[str, str],
+    series: Mapping[str, CellSeries],
 ) -> tuple[Matrix, ...]:
     """The whole catalog as matrices, in catalog order; selected cells carry their outcome."""
     planned = set(plan.expected)
@@ -117,6 +125,7 @@ def lay_out(
             insight=insight,
             result=result,
             verdict=verdicts.get(name),
+            trail=last_nights(series.get(suite.id), name),
         )
 
     def matrix(suite: PlannedSuite) -> Matrix:

@@ -52,11 +52,13 @@ class Check:
 def _expectation(matcher: Matcher) -> str:
     content = dump_tree(matcher)
     del content["kind"]
-    if len(content) == 1:
-        (value,) = content.values()
-        if isinstance(value, str):
-            return value
-    return canonical_json(content).decode()
+    said = {
+        name: value if isinstance(value, str) else canonical_json(value).decode()
+        for name, value in content.items()
+    }
+    if len(said) == 1:
+        return next(iter(said.values()))
+    return ", ".join(f"{name}: {value}" for name, value in said.items())
 
 
 def checks(result: Result | None) -> tuple[Check, ...]:
@@ -159,7 +161,7 @@ def record(cell: Cell) -> dict[str, Any]:
 
     ``k`` kind, ``w`` word, ``p`` profile, ``e`` environment, ``c`` case, ``s`` suite, ``b`` blame,
     ``o`` code, ``m`` meaning or error, ``f`` facts, ``x`` matchers, ``t`` turns, ``g`` pictures,
-    ``v`` verdict. What is empty is left out.
+    ``v`` verdict, ``h`` history in words. What is empty is left out.
     """
     insight, result = cell.insight, cell.result
     content: dict[str, Any] = {
@@ -184,5 +186,6 @@ def record(cell: Cell) -> dict[str, Any]:
         "t": [_turn(t) for t in ((result and result.turn_timings) or ())[:_MAX_TURNS]],
         "g": pictures(result),
         "v": cell.verdict,
+        "h": cell.trail.words if cell.trail else None,
     }
     return {key: value for key, value in content.items() if value}

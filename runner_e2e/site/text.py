@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from urllib.parse import quote
 
@@ -44,12 +45,13 @@ def visible(text: str, limit: int = 200) -> str:
 
 
 def money(usd: float) -> str:
-    """US dollars: two decimals, and up to six where cents would hide the amount."""
+    """US dollars: two decimals, and two digits that count where cents would hide the amount."""
     if usd >= _CENT or usd == 0:
         return f"${usd:,.2f}"
     if usd < _MICRO_DOLLAR:
         return "<$0.000001"
-    return f"${usd:.6f}".rstrip("0")
+    decimals = min(6, 1 - math.floor(math.log10(usd)))
+    return f"${usd:.{decimals}f}"
 
 
 def cost(usd: float, *, complete: bool) -> str:
@@ -80,6 +82,18 @@ def duration(milliseconds: float | None) -> str:
         return f"{whole // _MINUTE} min {whole % _MINUTE:02d} s"
     minutes = round(seconds / 60)
     return f"{minutes // 60:,} h {minutes % 60:02d} min"
+
+
+def short_duration(milliseconds: float) -> str:
+    """A span for a narrow place: ``0.8s``, ``41.9s``, ``4m05``, ``2h07``."""
+    seconds = milliseconds / _SECOND
+    if round(seconds, 1) < _MINUTE:
+        return f"{seconds:.1f}s"
+    whole = round(seconds)
+    if whole < _HOUR:
+        return f"{whole // _MINUTE}m{whole % _MINUTE:02d}"
+    minutes = round(seconds / _MINUTE)
+    return f"{minutes // _MINUTE:,}h{minutes % _MINUTE:02d}"
 
 
 def number(value: float) -> str:

@@ -146,6 +146,8 @@
         any ||= inRow;
       }
       suite.hidden = active && !any;
+      const leftOut = suite.querySelector("details");
+      if (leftOut) leftOut.open = active && any;
       if (suite.hidden) return;
       for (const row of table.tBodies[0].rows) {
         for (let column = 1; column < row.cells.length; column += 1) {
@@ -201,9 +203,13 @@
         section(title || "What happened", make("pre", { tabindex: "0" }, make("bdi", {}, cell.m)));
       }
       if (cell.v) section("Verdict of history", make("p", {}, cell.v));
+      if (cell.h) {
+        const spark = $(id).querySelector("svg").cloneNode(true);
+        section("Last nights", make("p", { class: "nights" }, spark, cell.h));
+      }
       if (cell.x) section("Matchers", table(["Result", "Matcher", "Expected", "Observed"],
         cell.x.map(([ok, kind, expected, detail]) => [
-          make("span", { class: ok ? "" : "bad" }, ok ? "held" : "failed"), make("code", {}, kind),
+          make("span", { class: ok ? "" : "alarm" }, ok ? "held" : "failed"), make("code", {}, kind),
           make("bdi", {}, expected), make("bdi", {}, detail)])));
       const facts = data.facts.map((name, index) => [name, cell.f?.[index]]).filter(([, v]) => v);
       if (facts.length) {
