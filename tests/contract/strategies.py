@@ -1,0 +1,150 @@
+"""Documents for hypothesis, drawn from the models themselves.
+
+The strategy of a model comes from its core schema, the same tables that validate. It gives JSON
+trees, not instances: what the wire carries, with an optional field there or not there. A new field
+or a tighter bound is therefore tested without a word here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+Tree = Any
+"""What ``json.loads`` returns."""
+Core = Mapping[str, Any]
+"""One node of a pydantic core schema."""
+
+MAX_ITEMS = 2
+
+TEXT = st.text(max_size=6) | st.sampled_from(
+    ["", "\u0000", "\u2028", "\ufeff", "\U0001f9ea", 'a"b\\c', "</script>", "e\u0301", "\u202e"]
+)
+INTEGERS = st.integers(-(2**63), 2**64 - 1) | st.integers(-3, 3)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+FREE = st.recursive(
+    st.none() | st.booleans() | INTEGERS | FLOATS | TEXT,
+    lambda inner: st.lists(inner, max_size=MAX_ITEMS) | st.dictionaries(TEXT, inner, max_size=2),
+    max_leaves=4,
+)
+"""Any JSON value that our documents may hold."""
+
+
+class Shape:
+    """The core schema of a type, its references resolved."""
+
+    def __init__(self, kind: Any) -> None:
+        self._definitions: dict[str, Core] = {}
+        self.core = self.resolve(TypeAdapter(kind).core_schema)
+        self._strategies: dict[int, st.SearchStrategy[Tree]] = {}
+
+    def resolve(self, core: Core) -> Core:
+        """See through what wraps a schema without changing its JSON."""
+        while True:
+            match core["type"]:
+                case "definitions":
+                    self._definitions |= {item["ref"]: item for item in core["definitions"]}
+                    core = core["schema"]
+                case "definition-ref":
+                    core = self._definitions[core["schema_ref"]]
+                case "json-or-python":
+                    core = core["json_schema"]
+                case "model" | "function-after" | "default":
+                    core = core["schema"]
+                case _:
+                    return core
+
+    def strategy(self, core: Core | None = None) -> st.SearchStrategy[Tree]:
+        """Every JSON tree that the schema accepts, as far as it says."""
+        core = self.resolve(self.core if core is None else core)
+        if id(core) not in self._strategies:
+            self._strategies[id(core)] = self._build(core)
+        return self._strategies[id(core)]
+
+    def _build(self, core: Core) -> st.SearchStrategy[Tree]:
+        match core["type"]:
+            case "model-fields":
+                built = self._object(core)
+            case "nullable":
+                built = st.none() | self.strategy(core["schema"])
+            case "tuple":
+                (items,) = core["items_schema"]
+                least = core.get("min_length", 0)
+                most = core.get("max_length", max(least, MAX_ITEMS))
+                built = st.lists(self.strategy(items), min_size=least, max_size=most)
+            case "dict":
+                keys = self.strategy(core["keys_schema"])
+                values = self.strategy(core["values_schema"])
+                built = st.dictionaries(keys, values, max_size=MAX_ITEMS)
+            case "union":
+                built = st.one_of([self.strategy(choice) for choice in core["choices"]])
+            case "tagged-union":
+                built = st.one_of([self.strategy(choice) for choice in core["choices"].values()])
+            case _:
+                built = scalar(core)
+        return built
+
+    def _object(self, core: Core) -> st.SearchStrategy[Tree]:
+        required: dict[str, st.SearchStrategy[Tree]] = {}
+        optional: dict[str, st.SearchStrategy[Tree]] = {}
+        for name, field in core["fields"].items():
+            group = optional if field["schema"]["type"] == "default" else required
+            group[field.get("serialization_alias", name)] = self.strategy(field["schema"])
+        return st.fixed_dictionaries(required, optional=optional)
+
+
+def scalar(core: Core) -> st.SearchStrategy[Tree]:
+    """A value without parts, in its grammar and bounds."""
+    match core["type"]:
+        case "str" if "pattern" in core:
+            # In Python `$` also stands before a newline at the end; in pydantic it does not.
+            text = st.from_regex(core["pattern"].removesuffix("$") + r"\Z", fullmatch=True)
+            most = core.get("max_length", 4096)
+            scalars = text.filter(lambda value: len(str(value)) <= most)
+        case "str":
+            scalars = TEXT
+        case "int":
+            least, most = core["ge"], core["le"]
+            scalars = st.integers(least, most) | st.sampled_from([least, most])
+        case "float":
+            scalars = st.floats(core["ge"], core.get("le"), allow_nan=False, allow_infinity=False)
+        case "bool":
+            scalars = st.booleans()
+        case "literal":
+            scalars = st.sampled_from(core["expected"])
+        case "any":
+            scalars = FREE
+        case unknown:
+            raise NotImplementedError(unknown)
+    return scalars
+
+
+@functools.cache
+def trees(kind: Any) -> st.SearchStrategy[Tree]:
+    """JSON trees of a model, or of a union of models."""
+    return Shape(kind).strategy()
+
+
+def examples(strategy: st.SearchStrategy[Tree], count: int) -> list[Tree]:
+    """The same ``count`` examples at every call, for a judge that is asked once about many."""
+    found: list[Tree] = []
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(tree: Tree) -> None:
+        found.append(tree)
+
+    collect()
+    return found
