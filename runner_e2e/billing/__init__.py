@@ -1,0 +1,36 @@
+"""What executions cost, as far as anybody reported it."""
+
+from runner_e2e.billing.prices import (
+    DAYTONA_PRICES,
+    RuntimePrices,
+    prices_at,
+    stale_price_warning,
+)
+from runner_e2e.billing.runtime import (
+    Lease,
+    RunSpan,
+    add_runtime,
+    runtime_usage,
+    unreported_runtime,
+)
+from runner_e2e.billing.totals import aggregate_billing, billing_summary, result_billing
+from runner_e2e.billing.usage import add_usage, cost_status, join_usage, summarize_usage
+
+__all__ = [
+    "DAYTONA_PRICES",
+    "Lease",
+    "RunSpan",
+    "RuntimePrices",
+    "add_runtime",
+    "add_usage",
+    "aggregate_billing",
+    "billing_summary",
+    "cost_status",
+    "join_usage",
+    "prices_at",
+    "result_billing",
+    "runtime_usage",
+    "stale_price_warning",
+    "summarize_usage",
+    "unreported_runtime",
+]
