@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from runner_e2e.contracts.base import Document, Omittable
+from runner_e2e.contracts.evidence import FileDigest
 from runner_e2e.contracts.scalars import (
     Amount,
     CampaignId,
@@ -62,7 +63,15 @@ class Duplicate(Document):
 
     execution_id: ResultExecutionId
     chosen: str
+    """Empty where none counts, as after a newer run attempt that left no result."""
     others: tuple[str, ...]
+
+
+class UnreadableFile(Document):
+    """A file that nothing can be said of, not even which cell it is to blame for."""
+
+    file: str
+    reason: str
 
 
 class Coverage(Document):
@@ -103,6 +112,9 @@ class Insights(Document):
     """In the order of the plan."""
     extras: tuple[Extra, ...]
     duplicates: tuple[Duplicate, ...]
+    unreadable: tuple[UnreadableFile, ...] = ()
+    evidence: tuple[FileDigest, ...] = ()
+    """The public pictures of the report, relative to it."""
     coverage: Coverage
     counts: Counts
     cost: CostInsight

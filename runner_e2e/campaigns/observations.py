@@ -1,0 +1,77 @@
+"""What was seen of a cell, as a set: uniting sets is how campaigns merge.
+
+A collection only says what was found and where. Which of it counts is decided afterwards, by a
+function of the whole set (:mod:`runner_e2e.campaigns.choose`), so the order and the grouping in
+which artifacts were read cannot matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from runner_e2e.campaigns.evidence import PublicImage
+from runner_e2e.contracts.insights import Extra, UnreadableFile
+from runner_e2e.contracts.result import Result
+from runner_e2e.contracts.vocabulary import CellState
+
+FOREIGN = -1
+"""The rank of what belongs to another campaign: it explains a cell only where nothing else does."""
+
+UNKNOWN = 0
+"""The rank of what does not say which run attempt it comes from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One thing seen of one planned cell. ``result`` is there iff ``state`` is an executed one."""
+
+    execution_id: str
+    rank: int
+    """The workflow's run attempt, from 1, or :data:`UNKNOWN` or :data:`FOREIGN`."""
+    state: CellState
+    file: str | None
+    """The file to read or to blame, relative to the path that was collected."""
+    reason: str | None = None
+    code: str | None = None
+    result: Result | None = None
+    ended_at: str | None = None
+    """When the job ended, for a cell without a result."""
+    images: tuple[PublicImage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection:
+    """Everything that was seen. :meth:`merge` is associative, commutative and idempotent."""
+
+    cells: Mapping[str, tuple[Observation, ...]] = field(default_factory=dict)
+    """By execution id; only planned ones."""
+    passed_over: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Files with results that an earlier merge already did not choose, by execution id."""
+    extras: frozenset[Extra] = frozenset()
+    unreadable: frozenset[UnreadableFile] = frozenset()
+
+    def merge(self, *others: Collection) -> Collection:
+        """Unite with ``others``."""
+        everything = (self, *others)
+        cells: dict[str, tuple[Observation, ...]] = {}
+        passed_over: dict[str, frozenset[str]] = {}
+        for collection in everything:
+            for execution_id, observations in collection.cells.items():
+                cells[execution_id] = cells.get(execution_id, ()) + observations
+            for execution_id, files in collection.passed_over.items():
+                passed_over[execution_id] = passed_over.get(execution_id, frozenset()) | files
+        return Collection(
+            cells=cells,
+            passed_over=passed_over,
+            extras=frozenset().union(*(collection.extras for collection in everything)),
+            unreadable=frozenset().union(*(collection.unreadable for collection in everything)),
+        )
+
+
+def gather(observations: Iterable[Observation]) -> dict[str, tuple[Observation, ...]]:
+    """Sort observations by the cell they are of."""
+    cells: dict[str, list[Observation]] = {}
+    for observation in observations:
+        cells.setdefault(observation.execution_id, []).append(observation)
+    return {execution_id: tuple(seen) for execution_id, seen in cells.items()}
