@@ -8,7 +8,7 @@ or a tighter bound is therefore tested without a word here.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -36,9 +36,17 @@ FREE = st.recursive(
 
 
 class Shape:
-    """The core schema of a type, its references resolved."""
+    """The core schema of a type, its references resolved.
 
-    def __init__(self, kind: Any) -> None:
+    ``words`` replaces the strings of a pattern by some of them. With ``full`` every optional field
+    is there, every list has an item and nothing is ``null``.
+    """
+
+    def __init__(
+        self, kind: Any, words: Mapping[str, Sequence[str]] | None = None, *, full: bool = False
+    ) -> None:
+        self._words = words or {}
+        self._full = full
         self._definitions: dict[str, Core] = {}
         self.core = self.resolve(TypeAdapter(kind).core_schema)
         self._strategies: dict[int, st.SearchStrategy[Tree]] = {}
@@ -71,16 +79,20 @@ class Shape:
             case "model-fields":
                 built = self._object(core)
             case "nullable":
-                built = st.none() | self.strategy(core["schema"])
+                built = self.strategy(core["schema"])
+                if not self._full:
+                    built = st.none() | built
             case "tuple":
                 (items,) = core["items_schema"]
-                least = core.get("min_length", 0)
+                least = core.get("min_length", int(self._full))
                 most = core.get("max_length", max(least, MAX_ITEMS))
                 built = st.lists(self.strategy(items), min_size=least, max_size=most)
             case "dict":
                 keys = self.strategy(core["keys_schema"])
                 values = self.strategy(core["values_schema"])
-                built = st.dictionaries(keys, values, max_size=MAX_ITEMS)
+                built = st.dictionaries(keys, values, min_size=int(self._full), max_size=MAX_ITEMS)
+            case "str" if core.get("pattern") in self._words:
+                built = st.sampled_from(self._words[core["pattern"]])
             case "union":
                 built = st.one_of([self.strategy(choice) for choice in core["choices"]])
             case "tagged-union":
@@ -93,9 +105,19 @@ class Shape:
         required: dict[str, st.SearchStrategy[Tree]] = {}
         optional: dict[str, st.SearchStrategy[Tree]] = {}
         for name, field in core["fields"].items():
-            group = optional if field["schema"]["type"] == "default" else required
-            group[field.get("serialization_alias", name)] = self.strategy(field["schema"])
+            group = optional if is_optional(field) and not self._full else required
+            group[wire_name(name, field)] = self.strategy(field["schema"])
         return st.fixed_dictionaries(required, optional=optional)
+
+
+def is_optional(field: Core) -> bool:
+    """Whether a field may be left out."""
+    return bool(field["schema"]["type"] == "default")
+
+
+def wire_name(name: str, field: Core) -> str:
+    """How a field is called in JSON."""
+    return str(field.get("serialization_alias", name))
 
 
 def scalar(core: Core) -> st.SearchStrategy[Tree]:
