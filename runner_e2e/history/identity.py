@@ -96,15 +96,16 @@ def lane_of(source: CampaignSource, default_branch: str | None) -> str | None:
     workflow runs on the base branch (``pull_request_target``).
     """
     ref = source.ref
+    pull = re.match(r"^refs/pull/([0-9]+)/", ref or "")
+    if pull is not None:
+        return f"pull-{pull[1]}"
     if source.event_name is not None and source.event_name.startswith("pull_request"):
-        match = re.match(r"^refs/pull/([0-9]+)/", ref or "")
-        return f"pull-{match[1]}" if match else "pull-requests"
+        return "pull-requests"
     if ref is None or default_branch is None or ref == full_ref(default_branch):
         return None
-    for prefix, kind in (("refs/heads/", "branch"), ("refs/tags/", "tag"), ("refs/pull/", "pull")):
+    for prefix, kind in (("refs/heads/", "branch"), ("refs/tags/", "tag")):
         if ref.startswith(prefix):
-            name = ref.removeprefix(prefix)
-            return _lane_name(kind, name.removesuffix("/merge") if kind == "pull" else name)
+            return _lane_name(kind, ref.removeprefix(prefix))
     return _lane_name("ref", ref)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import quote
 
 from runner_e2e.contracts.billing import BillingSummary, LlmUsage, RuntimeUsage
 from runner_e2e.contracts.campaign import Campaign
@@ -26,7 +25,7 @@ from runner_e2e.history.identity import run_attempt, run_identity
 
 def campaign_path(campaign_id: str) -> str:
     """Where a campaign's bundle lies, below the documents of its lane."""
-    return f"campaigns/{quote(campaign_id, safe='')}/"
+    return f"campaigns/{campaign_id}/"
 
 
 def check_together(campaign: Campaign, insights: Insights, plan: Plan) -> None:
