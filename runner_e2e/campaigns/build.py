@@ -275,13 +275,12 @@ def _cell(chosen: Observation, result: Result) -> CellInsight:
 def _cost(billing: AggregateBillingSummary, cells: Sequence[CellInsight]) -> CostInsight:
     """Say what is known of the cost, and of how many runs it is not.
 
-    A cell without a result may have spent money too, so it counts as one run without a price
-    unless its job never began.
+    A cell without a result may have spent money too; it counts as one run without a price, unless
+    its job was skipped and so never began.
     """
-    lost = sum(cell.state not in EXECUTED_STATES and cell.state != "skipped" for cell in cells)
-    executed_unpriced = billing.llm.run_count - billing.llm.runs_with_reported_cost
+    skipped = sum(cell.state == "skipped" for cell in cells)
     return CostInsight(
         reported=billing.reported_llm_cost_usd,
         at_least=billing.observed_and_estimated_cost_usd,
-        unpriced=executed_unpriced + lost,
+        unpriced=billing.llm.run_count - billing.llm.runs_with_reported_cost - skipped,
     )

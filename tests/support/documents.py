@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
+from runner_e2e.billing import aggregate_billing
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.billing import (
-    AggregateBillingSummary,
     BillingSummary,
     LlmUsage,
     RuntimeUsage,
@@ -98,6 +98,16 @@ def make_llm_usage(*, cost: float | None = 0.02, runs: int = 1, tokens: int = 1_
         reported_cost_usd=cost or 0,
         cost_status="reported" if cost is not None else ("unpriced" if tokens else "unavailable"),
     )
+
+
+def make_usage(*, cost: float | None = 0.02, tokens: int = 1_200) -> dict[str, Any]:
+    """What an agent reports of one run, from which ``make_llm_usage`` follows."""
+    usage: dict[str, Any] = {
+        "inputTokens": tokens - tokens // 6,
+        "outputTokens": tokens // 6,
+        "cachedInputTokens": 0,
+    }
+    return usage if cost is None else usage | {"costUsd": cost}
 
 
 def make_runtime_usage(
@@ -186,6 +196,7 @@ def make_result(
         "model": "scripted-1",
         "runtime_mode": "native",
         "run_ids": (f"{case}-run-{attempt}",),
+        "usage": make_usage(cost=cost),
         "started_at": started_at,
         "finished_at": later(minutes, started_at),
         "duration_ms": duration_ms,
@@ -351,37 +362,6 @@ def make_plan(
     return plan.model_copy(update={"digest": plan_digest(plan)})
 
 
-def make_aggregate_billing(results: Sequence[Result]) -> AggregateBillingSummary:
-    """The sum of what ``make_billing`` gave each result."""
-    bills = [result.billing for result in results if result.billing is not None]
-    llm = [bill.llm for bill in bills]
-    priced, runs = sum(u.runs_with_reported_cost for u in llm), sum(u.run_count for u in llm)
-    reported = sum(u.reported_cost_usd for u in llm)
-    estimated = sum(bill.estimated_runtime_cost_usd for bill in bills)
-    return AggregateBillingSummary(
-        test_count=len(results),
-        agent_run_duration_ms=sum(bill.runtime.agent_run_duration_ms for bill in bills),
-        lease_duration_ms=sum(bill.runtime.lease_duration_ms or 0 for bill in bills),
-        llm=LlmUsage(
-            run_count=runs,
-            runs_with_token_usage=sum(u.runs_with_token_usage for u in llm),
-            runs_with_reported_cost=priced,
-            input_tokens=sum(u.input_tokens for u in llm),
-            output_tokens=sum(u.output_tokens for u in llm),
-            cached_input_tokens=sum(u.cached_input_tokens for u in llm),
-            total_tokens=sum(u.total_tokens for u in llm),
-            reported_cost_usd=reported,
-            cost_status="unavailable"
-            if not runs
-            else ("reported" if priced == runs else ("partial" if priced else "unpriced")),
-        ),
-        reported_llm_cost_usd=reported,
-        estimated_runtime_cost_usd=estimated,
-        observed_and_estimated_cost_usd=reported + estimated,
-        tests_with_complete_billing=sum(bill.complete for bill in bills),
-    )
-
-
 def make_campaign(
     results: Sequence[Result] | None = None, *, plan: Plan | None = None, **changes: Any
 ) -> Campaign:
@@ -409,7 +389,7 @@ def make_campaign(
         "retries": sum(max(0, r.attempt - 1) for r in results),
         "cleanup_passed": all(r.cleanup == "passed" for r in results),
         "ranking_snapshots": (),
-        "billing": make_aggregate_billing(results),
+        "billing": aggregate_billing(results),
         "suites": suites,
         "results": tuple(results),
     }
@@ -418,8 +398,6 @@ def make_campaign(
 
 def _suite_summary(suite: PlannedSuite, results: Sequence[Result]) -> SuiteSummary:
     passed = sum(r.green for r in results)
-    first = min(parse_timestamp(r.started_at) for r in results)
-    last = max(parse_timestamp(r.finished_at) for r in results)
     return SuiteSummary(
         suite_id=suite.id,
         suite_definition_hash=suite.definition_hash,
@@ -431,13 +409,9 @@ def _suite_summary(suite: PlannedSuite, results: Sequence[Result]) -> SuiteSumma
         retries=sum(max(0, r.attempt - 1) for r in results),
         cleanup_passed=all(r.cleanup == "passed" for r in results),
         complete=len(results) == suite.expected_matrix_size,
-        duration_ms=_milliseconds(first, last),
-        billing=make_aggregate_billing(results),
+        duration_ms=sum(r.duration_ms for r in results),
+        billing=aggregate_billing(results),
     )
-
-
-def _milliseconds(start: datetime, end: datetime) -> int:
-    return int((end - start) / timedelta(milliseconds=1))
 
 
 def make_insights(
