@@ -131,7 +131,7 @@ class EnvironmentEntry(CatalogModel):
     """An environment as written; the rest of its fixture follows from its id."""
 
     id: EnvironmentId
-    configuration_key: Omittable[str] = None
+    configuration_key: Omittable[ItemId] = None
     label: str
     groups: tuple[ItemId, ...] = ()
     daytona: Omittable[DaytonaOptions] = None
@@ -232,16 +232,29 @@ class PaperclipTarget(CatalogModel):
 Target = Annotated[CommandTarget | PaperclipTarget, Field(discriminator="kind")]
 
 
-class CatalogFile(CatalogModel):
-    """``runner-e2e.yaml``."""
+class CatalogLists(CatalogModel):
+    """What a catalog and the files that it includes have in common."""
 
     schema_: Literal["runner-e2e.catalog/v1"] = Field(alias="schema")
-    target: Target
     credentials: tuple[CredentialName, ...] = ()
     """Names beyond the contract's four."""
     include: tuple[str, ...] = ()
     """Other files of this form, relative to this one; their lists are joined to this one's."""
+    rankings: tuple[str, ...] = ()
+    """Ranking snapshots, relative to this file, that profiles of this catalog come from."""
     profiles: tuple[ProfileFixture, ...] = ()
     environments: tuple[EnvironmentEntry, ...] = ()
     tasks: tuple[TaskFixture, ...] = ()
     suites: tuple[SuiteEntry, ...] = ()
+
+
+class CatalogFile(CatalogLists):
+    """``runner-e2e.yaml``."""
+
+    target: Target
+
+
+class IncludedFile(CatalogLists):
+    """A file that another one includes. It may be a catalog of its own, with the same target."""
+
+    target: Omittable[Target] = None

@@ -9,12 +9,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, StringConstraints, Tag
 
 from runner_e2e.contracts.base import CatalogModel, Omittable
-from runner_e2e.contracts.matcher import Matcher
+from runner_e2e.contracts.matcher import (
+    ArtifactExists,
+    FileContains,
+    FileExact,
+    FileExists,
+    IssueStatus,
+    JsonPath,
+    JsonSchema,
+    MessageContains,
+    MessageExact,
+    MessageOccurrences,
+    MessageOrdered,
+    MessageRegex,
+    RunStatus,
+)
 from runner_e2e.contracts.scalars import Count, ItemId, JsonObject, JsonValue, Ordinal
-from runner_e2e.contracts.vocabulary import Flow, ToolReviewDecision, WorkMode
+from runner_e2e.contracts.vocabulary import (
+    EnvironmentId,
+    Flow,
+    Generation,
+    ToolReviewDecision,
+    WorkMode,
+)
 
 
 class AttemptTimeouts(CatalogModel):
@@ -196,6 +216,45 @@ FLOW_OPTIONS: Mapping[Flow, type[CatalogModel]] = {
 """The type of ``flowOptions`` by flow."""
 
 
+Template = Annotated[str, StringConstraints(pattern=r"\{[{%]")]
+"""A text that only becomes one of a set's words when it is filled in."""
+
+
+class RuntimeModeTemplate(CatalogModel):
+    """``runtime_mode`` as written: a case may run on profiles of either generation."""
+
+    kind: Literal["runtime_mode"]
+    expected: Generation | Template
+
+
+class EnvironmentTemplate(CatalogModel):
+    """``environment`` as written: a case may run in either environment."""
+
+    kind: Literal["environment"]
+    expected: EnvironmentId | Template
+
+
+MatcherTemplate = Annotated[
+    MessageExact
+    | MessageContains
+    | MessageOccurrences
+    | MessageRegex
+    | MessageOrdered
+    | IssueStatus
+    | RunStatus
+    | RuntimeModeTemplate
+    | EnvironmentTemplate
+    | FileExists
+    | FileExact
+    | FileContains
+    | ArtifactExists
+    | JsonPath
+    | JsonSchema,
+    Field(discriminator="kind"),
+]
+"""A matcher as a person writes it. Filled in, it is a :data:`~runner_e2e.contracts.Matcher`."""
+
+
 class TaskFixture(CatalogModel):
     """Contract: ``RunnerTaskFixture``. Its ``build...`` functions are templates here."""
 
@@ -217,5 +276,5 @@ class TaskFixture(CatalogModel):
     restart_server_before_question_answer: Omittable[bool] = None
     tool_review_decision: Omittable[ToolReviewDecision] = None
     plan_markers: Omittable[PlanMarkers] = None
-    matchers: tuple[Matcher, ...]
+    matchers: tuple[MatcherTemplate, ...]
     flow_options: Omittable[dict[str, JsonValue]] = None

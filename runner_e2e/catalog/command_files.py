@@ -1,0 +1,62 @@
+"""The files beside the catalog that a profile's command names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runner_e2e.contracts.scalars import JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandFile:
+    """``argument`` is its index in the command; ``path`` is relative to the catalog, with ``/``."""
+
+    argument: int
+    path: str
+    sha256: str
+
+
+def resolve_command(
+    agent: Mapping[str, JsonValue], beside: Path, root: Path
+) -> tuple[dict[str, JsonValue], tuple[CommandFile, ...]]:
+    """Make the relative paths of a command absolute that exist ``beside`` its file.
+
+    What is not there is left for the search path, as ``python`` is. ``root`` is the directory of
+    the catalog, from which the fingerprint counts. Raises ``OSError`` for an unreadable file.
+    """
+    command = agent.get("command")
+    if not isinstance(command, list):
+        return dict(agent), ()
+    arguments: list[Any] = list(command)
+    files: list[CommandFile] = []
+    for index, argument in enumerate(command):
+        if not isinstance(argument, str) or not _may_be_file(argument):
+            continue
+        path = Path(os.path.normpath((beside / argument).absolute()))
+        if not path.is_file():
+            continue
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        relative = Path(os.path.relpath(path, root)).as_posix()
+        files.append(CommandFile(argument=index, path=relative, sha256=content))
+        arguments[index] = _as_template(str(path))
+    return {**agent, "command": arguments}, tuple(files)
+
+
+def _may_be_file(argument: str) -> bool:
+    return (
+        bool(argument)
+        and "\0" not in argument
+        and "{{" not in argument
+        and not Path(argument).is_absolute()
+    )
+
+
+def _as_template(path: str) -> str:
+    """A directory's name may hold what would be markup in a template."""
+    return path.replace("{", "{{ '{' }}") if "{" in path else path

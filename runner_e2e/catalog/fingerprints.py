@@ -1,0 +1,147 @@
+"""What can change a verdict, and its digest.
+
+A suite's definition is made of what its cases and agents come to when they are filled in with
+fixed values, so rewriting a template without changing its outcome changes nothing. Labels,
+descriptions, groups and order do not count, nor does where the catalog lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from runner_e2e.catalog.command_files import CommandFile
+from runner_e2e.catalog.expansion import Cell
+from runner_e2e.catalog.rendering import Variables, render_document, task_document
+from runner_e2e.catalog.templates import CELL_VARIABLES, render_json, variables_of_json
+from runner_e2e.contracts.base import canonical_json, digest, dump_tree
+from runner_e2e.contracts.catalog import (
+    EnvironmentFixture,
+    ProfileFixture,
+    SuiteFixture,
+    Target,
+)
+
+SAMPLE_NONCE = "0123456789ab-1"
+SAMPLE_IMAGE = "registry.example/runner@sha256:" + "0" * 64
+SAMPLE_ENVIRONMENT_ID = "00000000-0000-4000-8000-000000000000"
+SAMPLE_WORKSPACE = "/workspace"
+
+CommandFiles = Mapping[str, tuple[CommandFile, ...]]
+"""By profile id."""
+
+
+def sample_variables(execution_id: str, profile_id: str, environment: str) -> Variables:
+    """The fixed values that definitions are filled in with."""
+    return Variables(
+        nonce=SAMPLE_NONCE,
+        execution_id=execution_id,
+        profile_id=profile_id,
+        environment_id=SAMPLE_ENVIRONMENT_ID,
+        environment_fixture_id=environment,
+        workspace_path=SAMPLE_WORKSPACE,
+        daytona_image=SAMPLE_IMAGE,
+    )
+
+
+def suite_definition(
+    suite: SuiteFixture, cells: Sequence[Cell], target: Target, files: CommandFiles
+) -> dict[str, Any]:
+    """Everything that enters the suite's hash, as JSON."""
+    by_profile: dict[str, list[Cell]] = {profile.id: [] for profile in suite.profiles}
+    for cell in cells:
+        by_profile[cell[1].id].append(cell)
+    return {
+        "id": suite.id,
+        "target": dump_tree(target),
+        "metadata": suite.definition_metadata,
+        "executionIds": sorted(cell[0] for cell in cells),
+        "profiles": _by_id(
+            _profile_definition(profile, by_profile[profile.id], files.get(profile.id, ()))
+            for profile in suite.profiles
+        ),
+        "environments": _by_id(map(_environment_definition, suite.environments)),
+        "tasks": _by_id(_task_definitions(suite, cells)),
+    }
+
+
+def definition_hash(definition: Mapping[str, Any]) -> str:
+    """``suiteDefinitionHash``: SHA-256 of the definition's canonical JSON."""
+    return digest(definition)
+
+
+def catalog_fingerprint(hashes: Mapping[str, str]) -> str:
+    """One hash for all suites, by their ids."""
+    return digest(dict(hashes))
+
+
+def _by_id(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(items, key=lambda item: str(item["id"]))
+
+
+def _task_definitions(suite: SuiteFixture, cells: Sequence[Cell]) -> Iterable[dict[str, Any]]:
+    by_task: dict[str, list[Cell]] = {task.id: [] for task in suite.tasks}
+    for cell in cells:
+        by_task[cell[3].id].append(cell)
+    for task in suite.tasks:
+        yield {"id": task.id, "rendered": _outcomes(task_document(task), by_task[task.id], _task)}
+
+
+def _profile_definition(
+    profile: ProfileFixture, cells: Sequence[Cell], files: Sequence[CommandFile]
+) -> dict[str, Any]:
+    document = profile.model_dump(
+        mode="json", exclude={"label", "groups", "supported_environments", "agent"}
+    )
+    agent = dict(profile.agent)
+    command = agent.get("command")
+    if isinstance(command, list):
+        relative = list(command)
+        for file in files:
+            relative[file.argument] = file.path
+        agent["command"] = relative
+    document["agent"] = _outcomes(agent, cells, render_json)
+    document["files"] = [
+        {"path": file.path, "sha256": file.sha256}
+        for file in sorted(files, key=lambda file: (file.argument, file.path))
+    ]
+    return document
+
+
+def _environment_definition(environment: EnvironmentFixture) -> dict[str, Any]:
+    return environment.model_dump(mode="json", exclude={"label", "groups"})
+
+
+def _task(document: dict[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    rendered = render_document(document, values)
+    # All matchers must pass; which is written first says nothing.
+    rendered["matchers"] = sorted(rendered["matchers"], key=canonical_json)
+    return rendered
+
+
+def _outcomes(document: Any, cells: Sequence[Cell], render: Any) -> Any:
+    """What a document comes to: one outcome, or a digest for each cell where they differ.
+
+    Only what a document really names makes a difference, so 65,536 cells of a case that names
+    nothing of its cell are filled in once.
+    """
+    if not cells:
+        return None
+    first = render(document, _sample(cells[0]))
+    used = variables_of_json(document) & set(CELL_VARIABLES)
+    if not used:
+        return first
+    known: dict[tuple[str, ...], str] = {}
+    digests: dict[str, str] = {}
+    for cell in cells:
+        values = _sample(cell)
+        key = tuple(values[name] for name in CELL_VARIABLES if name in used)
+        if key not in known:
+            known[key] = digest(render(document, values))
+        digests[cell[0]] = known[key]
+    return first if len(set(known.values())) == 1 else {"perExecution": digests}
+
+
+def _sample(cell: Cell) -> dict[str, str]:
+    execution_id, profile, environment, _ = cell
+    return sample_variables(execution_id, profile.id, environment.id).mapping()

@@ -1,0 +1,51 @@
+"""What each flow needs of a case: the one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runner_e2e.contracts.vocabulary import Flow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowRequirements:
+    """``runs`` is the one run count with which the flow can pass; ``None`` leaves it open."""
+
+    runs: int | None
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+REQUIREMENTS: Mapping[Flow, FlowRequirements] = {
+    "single_turn": FlowRequirements(runs=1),
+    "plan_revision_acceptance": FlowRequirements(
+        runs=3, required=("revisionRequest", "planMarkers", "flowOptions")
+    ),
+    "plan_approval_completion": FlowRequirements(runs=2, required=("planMarkers", "flowOptions")),
+    "question_resume_completion": FlowRequirements(
+        runs=2,
+        required=("questionAnswer", "flowOptions"),
+        optional=("restartServerBeforeQuestionAnswer",),
+    ),
+    "warm_three_turn": FlowRequirements(
+        runs=3, required=("followups", "turnTimeoutMs", "flowOptions")
+    ),
+    "governed_tool_review": FlowRequirements(
+        runs=2, required=("toolReviewDecision", "flowOptions")
+    ),
+    "agent_chat": FlowRequirements(runs=None, required=("flowOptions",)),
+}
+"""Reference 1.9 and 3.8. A key that a flow has no use for is a mistake, not a spare."""
+
+FLOW_KEYS: tuple[str, ...] = (
+    "revisionRequest",
+    "followups",
+    "turnTimeoutMs",
+    "questionAnswer",
+    "restartServerBeforeQuestionAnswer",
+    "toolReviewDecision",
+    "planMarkers",
+    "flowOptions",
+)
+"""The keys of a case that only some flows read. ``turnTimeoutMs`` may stand with any flow."""

@@ -1,0 +1,140 @@
+"""Fill templates in: Jinja, in its sandbox, where an unknown name is an error.
+
+Most texts of a catalog are plain or hold only ``{{ name }}``. Those are filled in without Jinja,
+with the same outcome (a property test compares the two), since importing and compiling it would be
+a third of the time that planning takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from runner_e2e.errors import UsageError
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
+
+    from runner_e2e.contracts.scalars import JsonValue
+
+VARIABLES: tuple[str, ...] = (
+    "nonce",
+    "marker",
+    "execution_id",
+    "profile_id",
+    "environment_id",
+    "environment_fixture_id",
+    "workspace_path",
+    "daytona_image",
+)
+"""What a template may name."""
+
+CELL_VARIABLES = ("execution_id", "profile_id", "environment_fixture_id")
+"""Those that differ between the cells of a suite."""
+
+_MARKUP = re.compile(r"\{[{%#]")
+_NAME = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}")
+
+
+class TemplateFault(UsageError):
+    """A template cannot be filled in."""
+
+    kind = "template"
+
+
+def _is_simple(text: str) -> bool:
+    """Tell whether ``{{ name }}`` is all the markup there is."""
+    return not _MARKUP.search(_NAME.sub("", text)) and "\r" not in text
+
+
+def render_text(text: str, values: Mapping[str, str]) -> str:
+    """Fill one text in. Raises :class:`TemplateFault`."""
+    if not _MARKUP.search(text):
+        return text
+    if _is_simple(text) and all(name in values for name in _NAME.findall(text)):
+        return _NAME.sub(lambda match: values[match[1]], text)
+    return _render_with_jinja(text, values)
+
+
+def render_json(value: JsonValue, values: Mapping[str, str]) -> Any:
+    """Fill in every string of a JSON value. Keys, and the name of a secret, are left alone."""
+    if isinstance(value, str):
+        return render_text(value, values)
+    if isinstance(value, list):
+        return [render_json(item, values) for item in value]
+    if isinstance(value, dict):
+        return {
+            key: item if key == "$secretRef" else render_json(item, values)
+            for key, item in value.items()
+        }
+    return value
+
+
+def variables_of(text: str) -> frozenset[str]:
+    """The names that ``text`` refers to. Raises :class:`TemplateFault` on bad syntax."""
+    if not _MARKUP.search(text):
+        return frozenset()
+    if _is_simple(text):
+        return frozenset(_NAME.findall(text))
+    return _jinja_variables(text)
+
+
+def variables_of_json(value: JsonValue) -> frozenset[str]:
+    """The names that the strings of a JSON value refer to."""
+    found: set[str] = set()
+    stack: list[JsonValue] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            found |= variables_of(item)
+        elif isinstance(item, list):
+            stack.extend(item)
+        elif isinstance(item, dict):
+            stack.extend(item.values())
+    return frozenset(found)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> SandboxedEnvironment:
+    from jinja2 import StrictUndefined  # noqa: PLC0415 - most catalogs never need Jinja
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - as above
+
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
+    # What differs from one rendering to the next would give a suite a new fingerprint each time.
+    del environment.filters["random"]
+    del environment.globals["lipsum"]
+    return environment
+
+
+def _render_with_jinja(text: str, values: Mapping[str, str]) -> str:
+    from jinja2 import TemplateError  # noqa: PLC0415 - as above
+
+    try:
+        return str(_compiled(text).render(values))
+    except TemplateError as error:
+        raise TemplateFault(f"cannot be filled in: {error.message}") from None
+    except (TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
+        # What an expression of the template itself may raise.
+        raise TemplateFault(f"cannot be filled in: {error}") from None
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> Any:
+    return _environment().from_string(text)
+
+
+@lru_cache(maxsize=4096)
+def _jinja_variables(text: str) -> frozenset[str]:
+    from jinja2 import TemplateError, meta  # noqa: PLC0415 - as above
+
+    try:
+        environment = _environment()
+        return frozenset(
+            meta.find_undeclared_variables(environment.parse(text)) - environment.globals.keys()
+        )
+    except TemplateError as error:
+        raise TemplateFault(f"is no template: {error.message}") from None

@@ -1,0 +1,135 @@
+"""A plan for people: rows of a table, and Markdown for the job summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from runner_e2e.contracts.plan import Plan, PlannedExecution
+from runner_e2e.planning.plan import planned_cost
+
+TABLE_HEADER = (
+    "ID",
+    "SUITE",
+    "GENERATION",
+    "PROVIDER",
+    "MODEL",
+    "CREDENTIALS",
+    "TURNS",
+    "TIMEOUT",
+    "COST",
+)
+"""The columns of :func:`table_rows`."""
+
+_MARKUP = re.compile(r"[\\`*_\[\]<>|~@#&]")
+
+MAX_SUMMARY_ROWS = 256
+"""Executions listed one by one in a job summary; a suite's totals always stand there."""
+
+
+def table_rows(plan: Plan) -> list[tuple[str, ...]]:
+    """One row an execution, in catalog order. Unknown cost is ``?``."""
+    generations = {
+        (suite.id, profile.id): profile.generation
+        for suite in plan.catalog.suites
+        for profile in suite.profiles
+    }
+    return [
+        (
+            item.job.execution_id,
+            item.job.suite_id,
+            generations[item.job.suite_id, item.job.profile_id],
+            item.provider,
+            item.model,
+            _credentials(item),
+            str(item.turns),
+            f"{item.job.timeout_minutes} min",
+            _cost(item),
+        )
+        for item in plan.executions
+    ]
+
+
+def _credentials(item: PlannedExecution) -> str:
+    name = item.job.credential_name
+    return f"{name},DAYTONA_API_KEY" if item.job.needs_daytona else name
+
+
+def _cost(item: PlannedExecution) -> str:
+    if item.estimate is None or item.estimate.cost_usd_median is None:
+        return "?"
+    return f"${item.estimate.cost_usd_median:.4f}"
+
+
+def plan_headline(plan: Plan) -> str:
+    """The plan in one sentence."""
+    executions = plan.executions
+    if not executions:
+        return "0 planned"
+    daytona = sum(item.job.needs_daytona for item in executions)
+    turns = sum(item.turns for item in executions)
+    suites = len({item.job.suite_id for item in executions})
+    cost = planned_cost(plan)
+    money = f"about ${cost.median:.2f}" if cost.known else "cost unknown"
+    if cost.known and cost.unknown:
+        money += f" and {cost.unknown} of unknown cost"
+    return (
+        f"{len(executions)} planned ({len(executions) - daytona} local, {daytona} Daytona), "
+        f"{turns} turns, {suites} of {len(plan.catalog.suites)} suites, {money}"
+    )
+
+
+def plan_summary_markdown(plan: Plan) -> str:
+    """The plan for the job summary: totals, a row a suite, and the executions folded away."""
+    lines = ["## Plan", "", plan_headline(plan) + ".", ""]
+    if plan.executions:
+        lines += _markdown_table(
+            ("Suite", "Planned", "Of", "Turns", "Longest job"), _suite_rows(plan), right=4
+        )
+        lines += ["", *_execution_list(plan)]
+    lines += ["", f"Plan `{plan.digest}`", ""]
+    return "\n".join(lines)
+
+
+def _suite_rows(plan: Plan) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for suite in plan.catalog.suites:
+        chosen = [item for item in plan.executions if item.job.suite_id == suite.id]
+        longest = max((item.job.timeout_minutes for item in chosen), default=0)
+        rows.append(
+            (
+                suite.label,
+                str(len(chosen)),
+                str(suite.expected_matrix_size),
+                str(sum(item.turns for item in chosen)),
+                f"{longest} min" if chosen else "-",
+            )
+        )
+    return rows
+
+
+def _execution_list(plan: Plan) -> list[str]:
+    rows = table_rows(plan)
+    shown = rows[:MAX_SUMMARY_ROWS]
+    left = len(rows) - len(shown)
+    title = f"The first {len(shown)} executions" if left else "The executions"
+    lines = [f"<details><summary>{title}</summary>", ""]
+    lines += _markdown_table(tuple(name.capitalize() for name in TABLE_HEADER), shown)
+    if left:
+        lines += ["", f"{left} more are in plan.json."]
+    return [*lines, "", "</details>"]
+
+
+def _markdown_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, right: int = 0
+) -> list[str]:
+    """``right`` columns at the end hold numbers."""
+    rule = [":---"] * (len(header) - right) + ["---:"] * right
+    table = [header, rule, *([_cell(text) for text in row] for row in rows)]
+    return [f"| {' | '.join(row)} |" for row in table]
+
+
+def _cell(text: str) -> str:
+    """Free text of a catalog as one cell: it stays in its row and is only text."""
+    escaped = _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
+    return " ".join(escaped.split())
