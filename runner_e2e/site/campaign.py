@@ -34,6 +34,10 @@ def headline(campaign: Campaign, counts: Mapping[Kind, int]) -> tuple[str, str]:
         listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
         tone = "bad" if counts["failed"] or counts["unclean"] else "open"
         return f"{listed} of {campaign.selected:,}", tone
+    green = counts["passed"] + counts["flaky"]
+    if campaign.passed != campaign.selected or green != campaign.selected:
+        doubt = f"{campaign.passed:,} of {campaign.selected:,} passed, and its cells say {green:,}"
+        return doubt, "open"
     if not campaign.cleanup_passed:
         return "Everything passed, but clean-up failed", "bad"
     return f"All {campaign.selected:,} passed" if campaign.selected > 1 else "Passed", "good"

@@ -124,7 +124,7 @@ def lay_out(
             kind=kind_of(insight, result) if name in planned else "unselected",
             insight=insight,
             result=result,
-            verdict=verdicts.get(name),
+            verdict=text.visible(verdicts[name], 60) if name in verdicts else None,
             trail=last_nights(series.get(suite.id), name),
         )
 

@@ -210,7 +210,7 @@
       if (cell.x) section("Matchers", table(["Result", "Matcher", "Expected", "Observed"],
         cell.x.map(([ok, kind, expected, detail]) => [
           make("span", { class: ok ? "" : "alarm" }, ok ? "held" : "failed"), make("code", {}, kind),
-          make("bdi", {}, expected), make("bdi", {}, detail)])));
+          make("bdi", {}, expected), make("bdi", {}, detail)]), "grid matchers"));
       const facts = data.facts.map((name, index) => [name, cell.f?.[index]]).filter(([, v]) => v);
       if (facts.length) {
         section("Facts", make("dl", {}, ...facts.flatMap(([name, value]) => [
@@ -228,7 +228,7 @@
       panel.dataset.cell = id;
     }
 
-    const table = (heads, rows) => make("table", { class: "grid" },
+    const table = (heads, rows, name = "grid") => make("table", { class: name },
       make("thead", {}, make("tr", {}, ...heads.map((h) => make("th", { scope: "col" }, h)))),
       make("tbody", {}, ...rows.map((row) =>
         make("tr", {}, ...row.map((content) => make("td", {}, content))))));
