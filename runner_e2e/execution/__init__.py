@@ -1,0 +1,7 @@
+"""One execution: attempts, retries, evidence, its result and its record."""
+
+from runner_e2e.execution.request import Backoff, RunOutcome, RunRequest
+from runner_e2e.execution.run import run_execution
+from runner_e2e.execution.sweep import SweepReport, sweep
+
+__all__ = ["Backoff", "RunOutcome", "RunRequest", "SweepReport", "run_execution", "sweep"]

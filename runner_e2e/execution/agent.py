@@ -1,0 +1,89 @@
+"""From a profile's payload to a program that can be started, its secrets in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from runner_e2e.catalog import Variables, render_agent
+from runner_e2e.contracts.base import canonical_json, explain
+from runner_e2e.contracts.catalog import CommandAgent, MatrixExecution, SecretUse
+from runner_e2e.contracts.vocabulary import KNOWN_CREDENTIALS
+from runner_e2e.environments import RESERVED, RESERVED_PREFIX
+from runner_e2e.failures import PermanentInfrastructure
+from runner_e2e.targets.command import AgentCommand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    """The secrets of an execution by name. ``values`` never appear in a repr."""
+
+    values: Mapping[str, str] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, execution: MatrixExecution, declared: tuple[str, ...], environ: Mapping[str, str]
+    ) -> Secrets:
+        """Take every declared credential that is set, whether or not the payload uses it."""
+        names = {
+            *KNOWN_CREDENTIALS,
+            *declared,
+            *execution.required_credentials,
+            *_references(execution.profile.agent),
+        }
+        return cls(
+            values={name: environ[name] for name in sorted(names) if environ.get(name, "").strip()}
+        )
+
+
+def _references(value: object) -> set[str]:
+    """Every name that a payload refers to through ``$secretRef``, at any depth."""
+    if isinstance(value, dict):
+        name = value.get("$secretRef")
+        if isinstance(name, str):
+            return {name}
+        return set().union(*map(_references, value.values()))
+    if isinstance(value, list | tuple):
+        return set().union(*map(_references, value))
+    return set()
+
+
+def agent_command(
+    execution: MatrixExecution, variables: Variables, secrets: Secrets
+) -> AgentCommand:
+    """Render the payload and put the secrets in.
+
+    Raises permanent infrastructure ``missing_credential`` naming every variable that is not set,
+    ``reserved_variable`` and ``bad_agent``: all before anything was paid for.
+    """
+    payload = render_agent(execution.profile, variables)
+    missing = sorted(_references(payload) - secrets.values.keys())
+    if missing:
+        raise PermanentInfrastructure(
+            "missing_credential",
+            f"{', '.join(missing)} must be set for profile {execution.profile.id}",
+            hint="set it in the environment of runner-e2e, as a secret of the workflow",
+        )
+    data = canonical_json(payload)
+    try:
+        agent = CommandAgent.model_validate_json(data)
+    except ValidationError as error:
+        raise PermanentInfrastructure(
+            "bad_agent",
+            f"the agent of profile {execution.profile.id} is none: {explain(error, data)}",
+        ) from None
+    environment = agent.env or {}
+    taken = [name for name in environment if name in RESERVED or name.startswith(RESERVED_PREFIX)]
+    if taken:
+        raise PermanentInfrastructure(
+            "reserved_variable", f"profile {execution.profile.id} sets {', '.join(taken)}"
+        )
+    return AgentCommand(
+        command=agent.command,
+        environment={
+            name: secrets.values[use.name] if isinstance(use, SecretUse) else use
+            for name, use in environment.items()
+        },
+    )

@@ -1,0 +1,184 @@
+"""One execution: attempt after attempt until the result is final."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from runner_e2e.contracts.base import dump
+from runner_e2e.contracts.job_record import AttemptRecord
+from runner_e2e.contracts.result import Result
+from runner_e2e.environments import TemporaryRoot
+from runner_e2e.evidence.files import write_atomically
+from runner_e2e.execution.agent import Secrets
+from runner_e2e.execution.attempt import Attempt, Attempting, now, root_resource
+from runner_e2e.execution.packaging import Packer
+from runner_e2e.execution.records import RESULT_FILE, Recorder, clear, digests
+from runner_e2e.execution.request import RunOutcome, RunRequest
+from runner_e2e.execution.results import Judged, billing_of, result_of
+from runner_e2e.failures import (
+    POLICY,
+    CleanupFailure,
+    Failure,
+    combine,
+    combine_scan,
+    failure_of,
+)
+
+RESERVE_S = 180.0
+"""What a job needs after its last attempt: packing, upload."""
+
+Say = Callable[[str], None]
+
+
+def run_execution(request: RunRequest, *, on_event: Say | None = None) -> RunOutcome:
+    """Run one execution and write its result, its record and its evidence below ``request.out``.
+
+    Whatever the agent, a provider or a signal does becomes a result with a class; only an ``out``
+    that cannot be written raises (:class:`UsageError` or :class:`OSError`). ``on_event`` receives
+    lines for a person, free of secrets. Several threads may run executions at once.
+    """
+    return _Job(request, on_event or _silent).run()
+
+
+def _silent(_line: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(slots=True)
+class _Job:
+    request: RunRequest
+    say: Say
+    judged: list[Judged] = field(default_factory=list)
+    waited: float = 0.0
+    begun: float = field(default_factory=time.monotonic)
+
+    def run(self) -> RunOutcome:
+        request = self.request
+        clear(request.out)
+        secrets = Secrets.of(request.execution, request.credentials, request.environ)
+        recorder = Recorder(request=request, started_at=now())
+        recorder.write("started")
+        packer = Packer(secrets=secrets)
+        while True:
+            judged = self._attempt(len(self.judged) + 1, secrets, packer, recorder)
+            self.judged.append(judged)
+            wait = self._wait_before_retry(judged.failure)
+            if wait is None and self._wants_retry(judged.failure):
+                self.judged[-1] = judged = self._without_time(judged)
+            result = packer.redact(result_of(request, self.judged))
+            self._write(result, judged)
+            recorder.attempts.append(self._record(judged))
+            if wait is None:
+                break
+            recorder.write("started", files=digests(request.out))
+            self.say(f"attempt {judged.attempt.number + 1} follows in {wait:.0f} s")
+            self.waited += wait
+            if request.cancel.wait(wait):
+                break
+        write_atomically(request.out / RESULT_FILE, dump(result))
+        record = recorder.write(
+            "interrupted" if request.cancel.cancelled else "finished",
+            finished_at=now(),
+            files=digests(request.out),
+        )
+        return RunOutcome(result=result, record=record)
+
+    def _attempt(self, number: int, secrets: Secrets, packer: Packer, recorder: Recorder) -> Judged:
+        """Run one attempt in a fresh root, pack its evidence, delete the root."""
+        self.say(f"attempt {number} begins")
+        root = TemporaryRoot.create(self.request.execution.id, self.request.temporary_directory)
+        recorder.resource(root_resource(root))
+        attempting = Attempting(request=self.request, secrets=secrets, number=number, root=root)
+        try:
+            attempt = attempting.run()
+            packed = packer.pack(
+                attempting.evidence,
+                self.request.out / f"attempt-{number}",
+                passed=attempt.failure is None,
+                turns=len(attempt.outcome.turn_timings),
+            )
+        finally:
+            problem = self._drop(root, recorder)
+        failure = combine_scan(attempt.failure, packed.failure)
+        if problem is not None:
+            failure = combine(failure, failure_of(CleanupFailure("root_left", problem)))
+        self.say(self._summary(attempt, failure))
+        return Judged(
+            attempt=attempt,
+            failure=failure,
+            clean=attempt.clean and problem is None,
+            published=packed.files,
+        )
+
+    def _drop(self, root: TemporaryRoot, recorder: Recorder) -> str | None:
+        if self.request.keep:
+            root.keep()
+            self.say(f"kept {root.path}")
+            return None
+        problem = root.delete()
+        if problem is None:
+            recorder.resource(root_resource(root, deleted_at=now()))
+        return problem
+
+    def _summary(self, attempt: Attempt, failure: Failure | None) -> str:
+        seconds = attempt.duration_ms / 1000
+        if failure is None:
+            return f"attempt {attempt.number} passed in {seconds:.1f} s"
+        return (
+            f"attempt {attempt.number} failed in {seconds:.1f} s: "
+            f"{failure.failure_class}, {failure.code}"
+        )
+
+    def _wants_retry(self, failure: Failure | None) -> bool:
+        return (
+            failure is not None
+            and POLICY[failure.failure_class].retry
+            and not self.request.cancel.cancelled
+            and len(self.judged) <= self.request.max_retries
+        )
+
+    def _wait_before_retry(self, failure: Failure | None) -> float | None:
+        """The seconds to wait for another attempt; ``None`` where none is due or none fits."""
+        if failure is None or not self._wants_retry(failure):
+            return None
+        request = self.request
+        wait = request.backoff.wait(
+            spent=self.waited, retry=len(self.judged), retry_after=failure.retry_after
+        )
+        return wait if wait is not None and self._fits(wait) else None
+
+    def _fits(self, wait: float) -> bool:
+        """Whether a wait and a whole attempt still end before the job is cut off."""
+        request = self.request
+        if request.deadline_minutes is None:
+            return True
+        timeouts = request.execution.task.attempt_timeout_ms
+        attempt = getattr(timeouts, request.execution.environment.id) / 1000
+        left = request.deadline_minutes * 60 - RESERVE_S - (time.monotonic() - self.begun)
+        return bool(wait + attempt <= left)
+
+    def _without_time(self, judged: Judged) -> Judged:
+        """Say of a result that stands although its class would be tried again."""
+        failure = judged.failure
+        if failure is None:
+            return judged
+        message = f"{failure.message}\nnot tried again: no time was left ({failure.code})"
+        return replace(judged, failure=replace(failure, code="no_time_to_retry", message=message))
+
+    def _write(self, result: Result, judged: Judged) -> None:
+        directory = self.request.out / f"attempt-{judged.attempt.number}"
+        write_atomically(directory / RESULT_FILE, dump(result))
+
+    def _record(self, judged: Judged) -> AttemptRecord:
+        failure = judged.failure
+        return AttemptRecord(
+            attempt=judged.attempt.number,
+            status="failed" if failure else "passed",
+            failure_class=failure.failure_class if failure else None,
+            code=failure.code if failure else None,
+            started_at=judged.attempt.started_at,
+            finished_at=judged.attempt.finished_at,
+            billing=billing_of(self.request, [judged]),
+        )

@@ -1,0 +1,98 @@
+"""Where the turns of a command agent run: the seam between a target and an environment.
+
+Everything crosses it as bytes, since the place may be another machine. ``environments`` implements
+it, ``targets.command`` uses it, ``execution`` brings the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from runner_e2e.contracts.vocabulary import EnvironmentId, LeaseOutcome
+from runner_e2e.flows.deadline import Deadline
+from runner_e2e.flows.session import CleanupReport
+from runner_e2e.matchers import FileReader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOrder:
+    """One turn to run. ``prompt`` goes to stdin and, like ``document``, into a file."""
+
+    turn: int
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    prompt: bytes
+    document: bytes
+    """The content of ``$RUNNER_E2E_TURN_FILE``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnd:
+    """A turn that is over, with nothing of it still running."""
+
+    exit_code: int | None
+    """``None`` when it was killed by us; negative for another signal, as in ``subprocess``."""
+    stdout: bytes
+    """The first :data:`MAX_MESSAGE_BYTES` of the output."""
+    stdout_bytes: int
+    """How much there was in all."""
+    events: bytes
+    """At most :data:`MAX_EVENTS_BYTES` and one byte, so that too much can be told."""
+    events_problem: str | None
+    """Why the event file could not be read: no regular file any more, say."""
+    started_at: str
+    finished_at: str
+    survivors: tuple[str, ...] = ()
+    """Processes that outlived the kill."""
+
+
+MAX_MESSAGE_BYTES = 1024 * 1024
+MAX_EVENTS_BYTES = 16 * 1024 * 1024
+
+
+class RunningTurn(Protocol):
+    """A turn that was started."""
+
+    @property
+    def producing(self) -> bool:
+        """Whether it has written anything yet."""
+
+    def wait(self, deadline: Deadline) -> TurnEnd | None:
+        """Wait for the end; ``None`` when the deadline or a cancellation came first."""
+
+    def stop(self) -> TurnEnd:
+        """End it, with all it started."""
+
+    def kill(self) -> None:
+        """Send the signals of :meth:`stop` and wait for nothing. Any thread may call this."""
+
+
+class Workplace(Protocol):
+    """An isolated place with a workspace, a state directory and room for turns."""
+
+    environment_id: EnvironmentId
+
+    @property
+    def workspace_path(self) -> str:
+        """The directory the agent starts in, as the agent sees it."""
+
+    @property
+    def files(self) -> FileReader:
+        """Reads workspace files without ever leaving the workspace."""
+
+    def begin_turn(self, order: TurnOrder) -> RunningTurn:
+        """Start the agent. Raises an execution error when it cannot be started."""
+
+    def keep_picture(self, path: str, name: str) -> bool:
+        """Keep a PNG of the workspace in the private evidence as ``name``. False for another."""
+
+    def forget(self) -> None:
+        """Empty the state directory: the agent's own memory."""
+
+    def lease_of(self, turn: int) -> LeaseOutcome:
+        """How the place of this turn came to be."""
+
+    def close(self) -> CleanupReport:
+        """End every process of this place and say what resisted."""

@@ -1,0 +1,1 @@
+"""The systems under test, each behind the Session protocol."""

@@ -1,0 +1,13 @@
+"""The command target: the agent is any program, started once a turn."""
+
+from runner_e2e.targets.command.protocol import PROTOCOL, TurnDocument, protocol_schema
+from runner_e2e.targets.command.session import AgentCommand, CommandSession, interrupted
+
+__all__ = [
+    "PROTOCOL",
+    "AgentCommand",
+    "CommandSession",
+    "TurnDocument",
+    "interrupted",
+    "protocol_schema",
+]
