@@ -1,0 +1,17 @@
+"""Every place that a campaign is told in, each with its budget and its escape function."""
+
+from runner_e2e.reports.annotate import error_annotations
+from runner_e2e.reports.comment import MARKER, comment_markdown
+from runner_e2e.reports.junit import junit_xml
+from runner_e2e.reports.step_summary import append_step_summary, summary_budget
+from runner_e2e.reports.summary import summary_markdown
+
+__all__ = [
+    "MARKER",
+    "append_step_summary",
+    "comment_markdown",
+    "error_annotations",
+    "junit_xml",
+    "summary_budget",
+    "summary_markdown",
+]

@@ -1,0 +1,241 @@
+"""The summary of a campaign, for people: failures first, then the rest, as far as there is room."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from runner_e2e.contracts.campaign import Campaign, SuiteSummary
+from runner_e2e.contracts.insights import Insights
+from runner_e2e.contracts.plan import CampaignSource, Plan
+from runner_e2e.reports.markdown import Page
+from runner_e2e.reports.text import cell, code, link, one_line, pre, shorten
+from runner_e2e.reports.wording import (
+    Cell,
+    cell_cost,
+    cells_of,
+    cost,
+    duration,
+    labels,
+    outcome,
+    plural,
+    resolution,
+    strip,
+    worst_first,
+)
+
+SUMMARY_BYTES = 1_000_000
+"""GitHub drops a step's summary whole above 1 MiB, and says 1024k when it does."""
+ERROR_BYTES = 2_000
+REPOSITORY = re.compile(r"^(https?://[^/]+/[^/]+/[^/]+)/actions/runs/[0-9]+")
+COMMIT = re.compile(r"^[0-9a-f]{40}([0-9a-f]{24})?$")
+
+
+def summary_markdown(
+    campaign: Campaign,
+    insights: Insights,
+    plan: Plan,
+    *,
+    page_url: str | None = None,
+    budget: int = SUMMARY_BYTES,
+) -> str:
+    """Write ``summary.md``, at most ``budget`` bytes of it. ``page_url`` is the full page's."""
+    page = Page(budget)
+    fill(page, campaign, insights, plan, page_url)
+    where = link("the full page", page_url) if page_url else "`campaign.json` of the report"
+    return page.text(f"_There was not room for everything; the rest is in {where}._")
+
+
+def fill(
+    page: Page, campaign: Campaign, insights: Insights, plan: Plan, page_url: str | None
+) -> None:
+    """Add every section, the most important first: what does not fit is dropped from the end."""
+    cells = cells_of(campaign, insights)
+    page.add(f"## {_mark(campaign, insights)} {outcome(campaign, insights)}")
+    page.add(_figures(campaign, insights, plan, page_url))
+    _failures(page, [c for c in cells if c.failed])
+    _unresolved(page, [c for c in cells if c.unresolved])
+    _suites(page, campaign, cells, labels(plan))
+    _details(page, [c for c in cells if c.failed])
+    _flaky(page, [c for c in cells if c.insight.flaky])
+    _set_aside(page, insights)
+    _all(page, cells)
+
+
+def _mark(campaign: Campaign, insights: Insights) -> str:
+    if not campaign.selected:
+        return "⚪"
+    if campaign.passed == campaign.selected:
+        return "✅"
+    return "❌" if insights.counts.executed > campaign.passed else "⚠️"
+
+
+def _figures(campaign: Campaign, insights: Insights, plan: Plan, page_url: str | None) -> str:
+    """The lines under the title: how sure, how much, how long, of what."""
+    facts = [f"**{resolution(insights)}**", f"**{cost(insights)}**"]
+    if campaign.executed:
+        facts.append(duration(sum(r.duration_ms for r in campaign.results)) + " of testing")
+    if insights.counts.flaky:
+        facts.append(f"{insights.counts.flaky:,} flaky")
+    if campaign.retries:
+        facts.append(plural(campaign.retries, "retry", "retries"))
+    origin = [*_origin(plan.source), f"`{campaign.campaign_id}`"]
+    if page_url:
+        origin.insert(0, link("**full page**", page_url))
+    return " · ".join(facts) + "<br>\n" + " · ".join(origin)
+
+
+def _origin(source: CampaignSource) -> Iterator[str]:
+    found = REPOSITORY.match(source.workflow_run_url or "")
+    if source.sha:
+        is_commit = COMMIT.match(source.sha) is not None
+        short = f"`{source.sha[:7]}`" if is_commit else cell(source.sha, 40)
+        ref = cell((source.ref or "").removeprefix("refs/heads/"), 80)
+        commit = f"{found[1]}/commit/{source.sha}" if found and is_commit else None
+        yield link(short, commit) + (f" on {ref}" if ref else "")
+    if source.event_name:
+        yield cell(source.event_name, 40)
+    if source.workflow_run_url:
+        yield link("workflow run", source.workflow_run_url)
+
+
+def _failures(page: Page, failed: Sequence[Cell]) -> None:
+    if not failed:
+        return
+    page.add("### Failed")
+    rows = [
+        f"| {_name(c)} | {_kind(c)} | {_short(c)} | {c.result.attempt} "
+        f"| {duration(c.result.duration_ms)} | {cell_cost(c.result)} |"
+        for c in worst_first(failed)
+    ]
+    head = ("Cell", "Class and code", "What happened", "Attempt", "Time", "Cost")
+    page.table(head, "lllrrr", rows, "failed cells")
+
+
+def _unresolved(page: Page, unresolved: Sequence[Cell]) -> None:
+    """Show the cells that nobody knows about: neither passed nor failed, and never green."""
+    if not unresolved:
+        return
+    page.add("### Unresolved")
+    rows = [
+        f"| {_name(c)} | `{c.insight.state}` | {_short(c)} | {_file(c.insight.file)} |"
+        for c in unresolved
+    ]
+    page.table(("Cell", "State", "What is known", "File"), "llll", rows, "unresolved cells")
+
+
+def _suites(page: Page, campaign: Campaign, cells: Sequence[Cell], names: dict[str, str]) -> None:
+    if not campaign.suites:
+        return
+    by_suite: dict[str, list[Cell]] = {}
+    for c in cells:
+        by_suite.setdefault(c.insight.execution_id.split(".")[0], []).append(c)
+    page.add("### Suites")
+    rows = [
+        f"| **{cell(names.get(suite.suite_id, suite.suite_id), 80)}** "
+        f"| {strip(by_suite[suite.suite_id])} | {suite.passed:,} of {suite.selected:,} "
+        f"| {_planned(suite)} | {duration(suite.duration_ms)} |"
+        for suite in campaign.suites
+    ]
+    page.table(("Suite", "", "Passed", "Planned", "Time"), "llrrr", rows, "suites")
+    page.add("<sub>🟩 passed 🟨 passed after a retry 🟥 failed ⬛ unresolved</sub>")
+
+
+def _planned(suite: SuiteSummary) -> str:
+    if suite.complete:
+        return "all"
+    if suite.selected == suite.expected:
+        return "another definition"
+    return f"{suite.selected:,} of {suite.expected:,}"
+
+
+def _details(page: Page, failed: Sequence[Cell]) -> None:
+    """Show errors in full and what the matchers saw, for those whose table row was not enough."""
+    blocks = []
+    for c in worst_first(failed):
+        missed = [m for m in c.result.matcher_results or () if not m.passed]
+        if len(one_line(c.explanation)) <= SHORT and not missed:
+            continue
+        text = "\n".join(
+            [
+                c.explanation,
+                *(f"✗ {m.matcher.kind}: {m.detail}" for m in missed),
+            ]
+        )
+        blocks.append(f"**{_plain(c)}**\n\n{pre(text, ERROR_BYTES)}\n")
+    if blocks:
+        page.fold(f"What the failures said ({len(blocks):,})", blocks, "failures")
+
+
+def _flaky(page: Page, flaky: Sequence[Cell]) -> None:
+    if not flaky:
+        return
+    rows = [f"- {_plain(c)} passed on attempt {c.result.attempt}" for c in flaky]
+    title = f"Flaky: passed, but not on the first attempt ({len(flaky):,})"
+    page.fold(title, rows, "flaky cells")
+
+
+def _set_aside(page: Page, insights: Insights) -> None:
+    """Name every file that was read and did not count, and why."""
+    rows = [f"- {code(u.file)}: {cell(u.reason, 300)}" for u in insights.unreadable]
+    rows += [
+        f"- {code(e.file)} ({code(e.execution_id)}): {cell(e.reason, 300)}" for e in insights.extras
+    ]
+    rows += [
+        f"- `{d.execution_id}`: {_files(d.others)} did not count, "
+        + (f"{code(d.chosen)} did" if d.chosen else "a newer run attempt left no result")
+        for d in insights.duplicates
+    ]
+    if rows:
+        page.fold(f"Files that were set aside ({len(rows):,})", rows, "files")
+
+
+def _files(names: Iterable[str]) -> str:
+    return ", ".join(code(name) for name in names)
+
+
+def _all(page: Page, cells: Sequence[Cell]) -> None:
+    if not cells:
+        return
+    rows = [
+        f"| {_sign(c)} | {_plain(c)} | {cell(c.result.model, 60)} | {c.result.attempt or ''} "
+        f"| {duration(c.result.duration_ms) if c.result.attempt else ''} "
+        f"| {cell_cost(c.result) if c.result.attempt else ''} |"
+        for c in cells
+    ]
+    head = "| | Cell | Model | Attempt | Time | Cost |\n|:-:|:--|:--|--:|--:|--:|"
+    page.fold(f"All {plural(len(cells), 'cell')}", [f"{head}\n{rows[0]}", *rows[1:]], "cells")
+
+
+def _sign(c: Cell) -> str:
+    if c.unresolved:
+        return "⬛"
+    if c.failed:
+        return "🟥"
+    return "🟨" if c.insight.flaky else "🟩"
+
+
+def _name(c: Cell) -> str:
+    """Name the cell in two lines: the case, and where it ran. Ids are safe by their grammar."""
+    suite, profile, environment, case = c.insight.execution_id.split(".")
+    return f"**{case}**<br><sub>{suite} · {profile} · {environment}</sub>"
+
+
+def _plain(c: Cell) -> str:
+    return f"`{c.insight.execution_id}`"
+
+
+def _file(name: str | None) -> str:
+    return code(name) if name else ""
+
+
+def _kind(c: Cell) -> str:
+    said = c.insight.code
+    return f"`{c.failure}`" + (f"<br>{code(said, 60)}" if said else "")
+
+
+SHORT = 160
+
+
+def _short(c: Cell) -> str:
+    return cell(shorten(one_line(c.explanation), SHORT), SHORT)
