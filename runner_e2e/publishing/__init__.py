@@ -2,13 +2,23 @@
 
 from runner_e2e.publishing.bundle import Bundle, build_bundle
 from runner_e2e.publishing.destination import Destination
-from runner_e2e.publishing.publish import Publication, publish, render_site
+from runner_e2e.publishing.lanes import Render, render_site
+from runner_e2e.publishing.maintain import BranchView, Maintenance, prune, show, squash
+from runner_e2e.publishing.publish import Publication, publish
+from runner_e2e.publishing.rebuild import rebuild
 
 __all__ = [
+    "BranchView",
     "Bundle",
     "Destination",
+    "Maintenance",
     "Publication",
+    "Render",
     "build_bundle",
+    "prune",
     "publish",
+    "rebuild",
     "render_site",
+    "show",
+    "squash",
 ]

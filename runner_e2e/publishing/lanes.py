@@ -16,6 +16,16 @@ Render = Callable[[HistoryIndex, CampaignRows, Mapping[str, CellSeries]], Mappin
 """The pages of a lane and what they need, by path below the lane."""
 
 
+def render_site(
+    history: HistoryIndex, rows: CampaignRows, series: Mapping[str, CellSeries]
+) -> dict[str, bytes]:
+    """The dashboard of a lane with its assets."""
+    # Templates are heavy, and only a publication needs them.
+    from runner_e2e.site import assets, history_pages  # noqa: PLC0415 - see above
+
+    return {**assets(), **history_pages(history, rows, series)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lanes:
     """The default lane's history, and the other one's where the campaign belongs to another."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from runner_e2e.contracts.base import dump, parse
-from runner_e2e.contracts.history import BundleManifest, CampaignRows, CellSeries, HistoryIndex
+from runner_e2e.contracts.history import BundleManifest
 from runner_e2e.errors import DocumentError
 from runner_e2e.history import History, campaign_path, lane_of
 from runner_e2e.publishing.branch import Proposal, Snapshot, Stored, update_branch
@@ -19,7 +19,7 @@ from runner_e2e.publishing.budgets import check_budgets
 from runner_e2e.publishing.bundle import MANIFEST_FILE, Bundle, build_bundle
 from runner_e2e.publishing.destination import Destination
 from runner_e2e.publishing.errors import BundleConflict, PlaceTaken, PrivateFile, UnreadableBranch
-from runner_e2e.publishing.lanes import Lanes, Render, read_lanes
+from runner_e2e.publishing.lanes import Lanes, Render, read_lanes, render_site
 from runner_e2e.publishing.workbench import Workbench, open_workbench
 
 
@@ -37,16 +37,6 @@ class Publication:
     paths: tuple[str, ...]
     warnings: tuple[str, ...]
     tries: int
-
-
-def render_site(
-    history: HistoryIndex, rows: CampaignRows, series: Mapping[str, CellSeries]
-) -> dict[str, bytes]:
-    """The dashboard of a lane with its assets."""
-    # Templates are heavy, and only a publication needs them.
-    from runner_e2e.site import assets, history_pages  # noqa: PLC0415 - see above
-
-    return {**assets(), **history_pages(history, rows, series)}
 
 
 def publish(
