@@ -25,6 +25,7 @@ from runner_e2e.planning.tables import (
     TABLE_HEADER,
     plan_headline,
     plan_summary_markdown,
+    plan_table,
     table_rows,
 )
 from runner_e2e.planning.timing import MAX_SHARD, timeout_minutes
@@ -45,6 +46,7 @@ __all__ = [
     "parse_only",
     "plan_headline",
     "plan_summary_markdown",
+    "plan_table",
     "planned_cost",
     "refuse_over",
     "select",

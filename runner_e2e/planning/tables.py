@@ -50,6 +50,17 @@ def table_rows(plan: Plan) -> list[tuple[str, ...]]:
     ]
 
 
+def plan_table(plan: Plan) -> str:
+    """The rows under their header, in columns as wide as they need, and the plan in a sentence."""
+    rows = [TABLE_HEADER, *table_rows(plan)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+    return "\n".join([*lines, "", plan_headline(plan)])
+
+
 def _credentials(item: PlannedExecution) -> str:
     name = item.job.credential_name
     return f"{name},DAYTONA_API_KEY" if item.job.needs_daytona else name
