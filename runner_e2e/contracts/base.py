@@ -133,10 +133,9 @@ _PLAIN_STEP = re.compile(r"[A-Za-z0-9_$-]+(\.[A-Za-z0-9_$-]+)*")
 def explain(error: ValidationError, data: bytes) -> str:
     """One line per bad value, at most ten, each named by its path in ``data``."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
-    try:
-        tree = json.loads(data)
-    except (ValueError, RecursionError):
+    if details[0]["type"] == "json_invalid":
         return f"{lower_first(details[0]['msg'])}; {_beginning(data)}"
+    tree = json.loads(data)
     reasons: dict[str, str] = {}
     for detail in details:
         path = path_of(detail, tree)
@@ -150,11 +149,8 @@ def explain(error: ValidationError, data: bytes) -> str:
 
 def _beginning(data: bytes) -> str:
     """How the bytes begin: enough to tell an error page or a log from a document."""
-    return (
-        f"it begins with {data[:80].decode('utf-8', 'backslashreplace')!r}"
-        if data
-        else "it is empty"
-    )
+    head = data[:80].decode("utf-8", "backslashreplace")
+    return f"it begins with {head!r}" if head else "it is empty"
 
 
 def _quotable(detail: ErrorDetails) -> str:

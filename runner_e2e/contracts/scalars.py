@@ -48,19 +48,21 @@ class _Range:
 
 
 Milliseconds = Annotated[
-    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | Annotated[float, Field(ge=0)],
+    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
+    | Annotated[float, Field(ge=0, allow_inf_nan=False)],
     _Range("from 0"),
 ]
 """A duration in milliseconds, whole or not."""
 
 Amount = Annotated[
-    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | Annotated[float, Field(ge=0)],
+    Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
+    | Annotated[float, Field(ge=0, allow_inf_nan=False)],
     _Range("from 0"),
 ]
 """A finite quantity from 0: US dollars, cores, GiB."""
 
 Share = Annotated[
-    Annotated[int, Field(ge=0, le=1)] | Annotated[float, Field(ge=0, le=1)],
+    Annotated[int, Field(ge=0, le=1)] | Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)],
     _Range("from 0 to 1"),
 ]
 """A part of a whole, from 0 to 1."""
@@ -152,7 +154,7 @@ def _bounded(value: AnyJson) -> AnyJson:
         if not below:
             return value
         level = below
-    raise PydanticCustomError("deep", f"JSON may be {MAX_JSON_DEPTH} levels deep here")
+    raise PydanticCustomError("deep", f"At most {MAX_JSON_DEPTH} levels of JSON fit here")
 
 
 JsonValue = Annotated[AnyJson, AfterValidator(_bounded)]

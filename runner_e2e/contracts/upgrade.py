@@ -23,7 +23,7 @@ def canonical_execution_id(execution_id: str, known: Collection[str]) -> str:
 
 
 def upgrade_result(result: Result, known: Collection[str]) -> Result:
-    """Give a v1 result the fields that v2 always has. A v2 result comes back as it is.
+    """Give a result the fields that ours always have. One that has them comes back as it is.
 
     The definition hash stays absent when the file did not have it: giving an old result today's
     fingerprint would claim a comparison that nobody made.
