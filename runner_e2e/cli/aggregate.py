@@ -66,14 +66,14 @@ def read_document(path: Path) -> bytes:
 def merge(plan: Plan, paths: list[Path], *, jobs: JobHistory | None = None) -> Aggregate:
     """Collect the results below ``paths`` and name the campaign after the run we are in."""
     from runner_e2e.campaigns import aggregate as merge_results
-    from runner_e2e.campaigns import collect
+    from runner_e2e.campaigns import collect, local_campaign_id
     from runner_e2e.github import ActionsRuntime
 
     runtime = ActionsRuntime.from_environ(os.environ)
     if runtime.run_id:
         campaign_id = f"gha-{runtime.run_id}-{runtime.run_attempt}"
     else:
-        campaign_id = f"local-{plan.created_at.replace(':', '-').replace('.', '-')}"
+        campaign_id = local_campaign_id(plan)
     return merge_results(plan, collect(paths, plan), campaign_id=campaign_id, jobs=jobs)
 
 

@@ -52,22 +52,18 @@ def plan(
     """Print what would run. Nothing is run and nothing is paid for."""
     from runner_e2e.catalog import load_catalog
     from runner_e2e.evidence.files import write_atomically
-    from runner_e2e.planning import Selectors
 
     bare = not any((suite, group, profile, environment, case, id, all))
-    if bare and (json or out or format is not Format.TABLE):
-        raise UsageError(
-            "no executions were selected",
-            hint="name a --suite, --profile, --environment, --case or --id, or say --all",
-        )
-    selectors = Selectors.parse(
+    # Only a look is free of charge; whatever a machine acts on must be asked for by name.
+    bare = bare and not (json or out) and format is Format.TABLE
+    selectors = parse_selectors(
         all_=all or bare,
-        suite=suite or (),
-        group=group or (),
-        profile=profile or (),
-        environment=environment or (),
-        case=case or (),
-        id=id or (),
+        suite=suite,
+        group=group,
+        profile=profile,
+        environment=environment,
+        case=case,
+        id=id,
     )
     planned = make_plan(
         load_catalog(catalog),
@@ -82,6 +78,13 @@ def plan(
 
         write_atomically(out, dump(planned))
     show(planned, format, as_json=json)
+
+
+def parse_selectors(*, all_: bool, **flags: list[str] | None) -> Selectors:
+    """Read the selectors of a command line."""
+    from runner_e2e.planning import Selectors
+
+    return Selectors.parse(all_=all_, **{name: values or () for name, values in flags.items()})
 
 
 def make_plan(
@@ -137,4 +140,16 @@ def show(plan: Plan, format_: Format, *, as_json: bool) -> None:
     elif format_ is Format.MATRIX:
         output.answer(planning.matrix_json(plan))
     else:
-        output.answer(planning.plan_table(plan))
+        show_table(plan)
+
+
+def show_table(plan: Plan) -> None:
+    """Print a row an execution, its columns aligned; the totals go to the narration."""
+    from runner_e2e.planning import TABLE_HEADER, plan_headline, table_rows
+
+    rows = [TABLE_HEADER, *table_rows(plan)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+        output.answer("  ".join(cells).rstrip())
+    output.narrate(plan_headline(plan))

@@ -1,0 +1,94 @@
+"""``runner-e2e publish``: put a report on a branch, with its history."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from runner_e2e.cli import options, output
+
+if TYPE_CHECKING:
+    from runner_e2e.publishing import Destination
+
+DEFAULT_BRANCH = "runner-e2e"
+
+Branch = Annotated[str, typer.Option(metavar="NAME", help="The branch; made when it is absent.")]
+Remote = Annotated[
+    str, typer.Option(metavar="NAME-OR-URL", help="A remote of this checkout, a URL or a path.")
+]
+Prefix = Annotated[str, typer.Option(metavar="DIR", help="The directory on the branch.")]
+BaseUrl = Annotated[
+    str | None, typer.Option(metavar="URL", help="Where the root of the branch is served.")
+]
+MainBranch = Annotated[
+    str | None,
+    typer.Option("--default-branch", metavar="NAME", help="Whose campaigns make the history."),
+]
+
+
+def publish(
+    report: Annotated[
+        Path, typer.Argument(metavar="REPORT", help="What aggregate wrote.", show_default=False)
+    ],
+    branch: Branch = DEFAULT_BRANCH,
+    remote: Remote = "origin",
+    prefix: Prefix = "",
+    base_url: BaseUrl = None,
+    default_branch: MainBranch = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be published; push nothing.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Publish a campaign. Repeating it changes nothing; the checkout is never touched."""
+    from runner_e2e.publishing import publish as publish_report
+
+    destination = destination_from(branch, remote, prefix, base_url, default_branch)
+    done = publish_report(report, destination, dry_run=dry_run)
+    if json:
+        output.answer_json(
+            {
+                "status": done.status,
+                "campaignId": done.campaign_id,
+                "lane": done.lane,
+                "commit": done.commit,
+                "url": done.url,
+                "branch": destination.branch,
+                "paths": list(done.paths),
+                "warnings": list(done.warnings),
+            }
+        )
+        return
+    for path in done.paths:
+        output.narrate(f"  {path}")
+    said = {
+        "published": f"published as {done.commit} on {destination.branch}",
+        "unchanged": f"already published on {destination.branch}; nothing to do",
+        "dry_run": f"would be published on {destination.branch}; nothing was pushed",
+    }
+    for warning in done.warnings:
+        output.narrate(f"warning: {warning}")
+    output.answer(said[done.status] + (f"\n{done.url}" if done.url else ""))
+
+
+def destination_from(
+    branch: str, remote: str, prefix: str, base_url: str | None, default_branch: str | None
+) -> Destination:
+    """Read where to publish.
+
+    The token has a variable of its own. One that lies about for another server, such as
+    GITHUB_TOKEN, is never sent along.
+    """
+    from runner_e2e.publishing import Destination
+
+    return Destination(
+        branch=branch,
+        remote=remote,
+        prefix=prefix,
+        base_url=base_url,
+        default_branch=default_branch,
+        token=os.environ.get("RUNNER_E2E_TOKEN") or None,
+    )
