@@ -3,12 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from runner_e2e.contracts.history import CampaignRows, CellSeries, HistoryIndex, IndexRow
+from runner_e2e.contracts.history import (
+    CampaignRows,
+    CellSeries,
+    HistoryCampaign,
+    HistoryIndex,
+    IndexCounts,
+    IndexRow,
+)
 from runner_e2e.site import text
 from runner_e2e.site.pages import render
+from runner_e2e.site.standing import Standing, standings
+from runner_e2e.site.suites import suite_page, suite_path
+from runner_e2e.site.trail import NIGHTS, Trail, trail
+from runner_e2e.site.trends import Chart, charts, definitions, of_suite, overall
 from runner_e2e.site.words import KINDS, Kind
+
+_MAX_ROWS = 500
+_MAX_RED = 60
+
+_TONES: Mapping[Kind, str] = {
+    "failed": "bad",
+    "unclean": "bad",
+    "unresolved": "open",
+    "flaky": "good",
+    "passed": "good",
+    "unselected": "open",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One campaign as the table shows it."""
+
+    id: str
+    href: str | None
+    """``None`` once the bundle was pruned."""
+    lane: str | None
+    generated_at: str
+    kind: Kind
+    word: str
+    complete: bool
+    superseded: str | None
+    counts: IndexCounts
+    broken: int
+    cost: str
+    sha: str | None
+    commit: str | None
+    ref: str | None
+    event: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """One suite as the overview shows it."""
+
+    id: str
+    href: str
+    kinds: Mapping[Kind, int]
+    trail: Trail
+    charts: tuple[Chart, ...]
+    points: int
+    definitions: int
 
 
 def broken(row: IndexRow) -> int:
@@ -28,62 +87,145 @@ def kind_of_row(row: IndexRow) -> Kind:
     return "flaky" if counts.flaky else "passed"
 
 
-def _row(row: IndexRow) -> dict[str, Any]:
+def _bundle_page(url: str) -> str | None:
+    """The page of a bundle, named in full: where files are opened, nothing serves an index."""
+    page = f"{url.removesuffix('index.html').rstrip('/')}/index.html"
+    return text.web_url(page) or text.evidence_href(page)
+
+
+def _row(row: IndexRow, known: HistoryCampaign | None, lane: str | None) -> Row:
     kind = kind_of_row(row)
-    return {
-        "id": row.campaign_id,
-        "href": f"campaigns/{row.campaign_id}/index.html",
-        "generated_at": row.generated_at,
-        "kind": kind,
-        "word": "nothing selected" if row.counts.selected == 0 else KINDS[kind],
-        "complete": row.complete,
-        "superseded": row.superseded_by,
-        "counts": row.counts,
-        "broken": broken(row),
-        "cost": text.cost(row.cost_usd, complete=row.cost_complete),
-        "sha": text.visible(row.sha, 64)[:12] if row.sha else None,
-    }
+    source = known.source if known else None
+    return Row(
+        id=row.campaign_id,
+        href=_bundle_page(row.url) if row.bundle_bytes else None,
+        lane=text.visible(row.lane, 100) if row.lane and row.lane != lane else None,
+        generated_at=row.generated_at,
+        kind=kind,
+        word="nothing selected" if row.counts.selected == 0 else KINDS[kind],
+        complete=row.complete,
+        superseded=row.superseded_by,
+        counts=row.counts,
+        broken=broken(row),
+        cost=text.cost(row.cost_usd, complete=row.cost_complete),
+        sha=text.visible(row.sha, 64)[:12] if row.sha else None,
+        commit=text.commit_url(source) if source else None,
+        ref=text.visible(source.ref.removeprefix("refs/heads/"), 100)
+        if source and source.ref
+        else None,
+        event=text.visible(source.event_name, 60) if source and source.event_name else None,
+    )
+
+
+def _suite(suite_id: str, history: HistoryIndex, cells: list[Standing]) -> Suite:
+    points = of_suite(history, suite_id)
+    kinds = dict.fromkeys(KINDS, 0)
+    for cell in cells:
+        kinds[cell.kind] += 1
+    nights: list[Kind | None] = []
+    for campaign in reversed(history.campaigns[:NIGHTS]):
+        found = next((each for each in campaign.suites if each.suite_id == suite_id), None)
+        if found is None:
+            nights.append(None)
+        elif found.executed < found.selected:
+            nights.append("unresolved" if found.passed == found.executed else "failed")
+        else:
+            nights.append("passed" if found.passed == found.selected else "failed")
+    return Suite(
+        id=suite_id,
+        href=suite_path(suite_id),
+        kinds={kind: count for kind, count in kinds.items() if count},
+        trail=trail(nights),
+        charts=charts(points),
+        points=len(points),
+        definitions=definitions(points),
+    )
 
 
 def history_pages(
-    history: HistoryIndex, rows: CampaignRows, series: Mapping[str, CellSeries]
+    history: HistoryIndex,
+    rows: CampaignRows,
+    series: Mapping[str, CellSeries],
+    *,
+    verdicts: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
     """Every page over all campaigns: path below the prefix, and bytes.
 
-    ``series`` is by suite id. The pages expect the files of :func:`assets` beside them, campaigns
-    under ``campaigns/<id>/``.
+    ``series`` is by suite id, ``verdicts`` by execution id. The pages expect the files of
+    :func:`assets` beside them and bundles where the rows say.
     """
-    del series
-    shown = [_row(row) for row in rows.campaigns]
-    current = [row for row in shown if not row["superseded"]]
-    by_id = {row["id"]: row for row in shown}
-    latest = current[0] if current else None
-    page = render(
+    repository = next(
+        (url for each in history.campaigns if (url := text.repository_url(each.source))), None
+    )
+    said = verdicts or {}
+    pages = {
+        suite_path(suite_id): suite_page(
+            suite_id, history, each, repository=repository, verdicts=said
+        )
+        for suite_id, each in sorted(series.items())
+    }
+    return {"index.html": _index(history, rows, series, said), **pages}
+
+
+def _index(
+    history: HistoryIndex,
+    rows: CampaignRows,
+    series: Mapping[str, CellSeries],
+    verdicts: Mapping[str, str],
+) -> bytes:
+    known = {each.campaign_id: each for each in history.campaigns}
+    # Rows of every lane stand in one table; history.json holds only the lane that the page is of.
+    lane = next((row.lane for row in rows.campaigns if row.campaign_id in known), None)
+    shown = [_row(row, known.get(row.campaign_id), lane) for row in rows.campaigns]
+    by_id = {row.id: row for row in shown}
+    current = [row for row in shown if row.superseded is None and row.lane is None]
+    latest = by_id.get(history.latest_campaign_id or "") or next(iter(current), None)
+    standing = {suite_id: standings(each, last=NIGHTS) for suite_id, each in series.items()}
+    red = [cell for suite_id in sorted(standing) for cell in standing[suite_id] if cell.nights]
+    red.sort(key=lambda cell: (tuple(KINDS).index(cell.kind), -cell.nights))
+    points = overall(history)
+    return render(
         "history.html",
         base="assets",
-        data={"rows": []},
+        data={"rows": [_filterable(row) for row in shown[:_MAX_ROWS]]},
         title="History of campaigns",
-        tone="open" if latest is None else _TONES[latest["kind"]],
+        tone=_TONES[latest.kind] if latest else "open",
         headline=_headline(latest),
         latest=latest,
         latest_green=by_id.get(history.latest_green_campaign_id or ""),
-        rows=shown,
+        recorded=sum(row.cost_usd for row in rows.campaigns),
+        whole=all(row.cost_complete for row in rows.campaigns),
+        green=sum(row.kind in ("passed", "flaky") for row in current),
+        current=len(current),
+        red=red[:_MAX_RED],
+        more_red=max(0, len(red) - _MAX_RED),
+        when={each: night for one in series.values() for each, night in one.campaigns.items()},
+        verdicts={each: text.visible(verdict, 60) for each, verdict in verdicts.items()},
+        charts=charts(points),
+        points=len(points),
+        definitions=definitions(points),
+        suites=[_suite(each, history, standing[each]) for each in sorted(series)],
+        words=KINDS,
+        rows=shown[:_MAX_ROWS],
+        more_rows=max(0, len(shown) - _MAX_ROWS),
     )
-    return {"index.html": page}
 
 
-_TONES: Mapping[Kind, str] = {
-    "failed": "bad",
-    "unclean": "bad",
-    "unresolved": "open",
-    "flaky": "good",
-    "passed": "good",
-    "unselected": "open",
-}
+def _filterable(row: Row) -> list[Any]:
+    """What the filters of the table look at: text, kind, UTC day, and whether it is set aside."""
+    words = " ".join(filter(None, (row.id, row.sha, row.ref, row.event, row.word, row.lane)))
+    return [words.lower(), row.kind, text.day(row.generated_at), int(row.superseded is not None)]
 
 
-def _headline(latest: dict[str, Any] | None) -> str:
+def _headline(latest: Row | None) -> str:
     if latest is None:
         return "No campaigns yet"
-    counts = latest["counts"]
-    return f"Latest: {counts.passed:,} of {counts.selected:,} passed"
+    counts = latest.counts
+    if latest.kind in ("passed", "flaky"):
+        return f"The latest campaign passed, all {counts.selected:,} of it"
+    parts = [
+        f"{count:,} {word}"
+        for count, word in ((latest.broken, "failed"), (counts.unresolved, "unresolved"))
+        if count
+    ]
+    return f"Latest: {' and '.join(parts) or latest.word} of {counts.selected:,}"

@@ -18,6 +18,7 @@
 
   if (data.cells) campaign();
   if (data.rows) campaigns();
+  if (data.timelines) suite();
 
   function campaign() {
     const tiles = [...document.querySelectorAll("a.t")];
@@ -338,7 +339,184 @@
     document.documentElement.dataset.ready = "yes";
   }
 
-  function campaigns() {}
+  // What the three kinds of page share: filters that live in the address, "/" and reset.
+  function filtering(names, apply) {
+    const controls = new Map(names.map((name) => [name, $(name === "q" ? "q" : `f-${name}`)]));
+    const form = $("filters");
+    if (!form) return null;
+    const valueOf = (control) =>
+      control.type === "checkbox" ? (control.checked ? "yes" : "") : control.value;
+    const read = () => {
+      const hash = location.hash.slice(1);
+      if (!hash.includes("=")) return hash ? { cell: safeDecode(hash) } : {};
+      return Object.fromEntries([...new URLSearchParams(hash)]
+        .filter(([name, value]) => value && (name === "cell" || controls.has(name))));
+    };
+    const write = (state) => {
+      const entries = Object.entries(state).filter(([, value]) => value);
+      return entries.length === 1 && state.cell ? `#${state.cell}` : `#${new URLSearchParams(entries)}`;
+    };
+    const show = () => {
+      const state = read();
+      for (const [name, control] of controls) {
+        if (control.type === "checkbox") control.checked = Boolean(state[name]);
+        else if (control.value !== (state[name] ?? "")) control.value = state[name] ?? "";
+      }
+      apply(state);
+    };
+    const replace = (changes) => {
+      history.replaceState(null, "", write({ ...read(), ...changes }));
+      show();
+    };
+    for (const [name, control] of controls) {
+      control.addEventListener("input", () => replace({ [name]: valueOf(control) }));
+    }
+    $("reset").addEventListener("click", () =>
+      replace(Object.fromEntries(names.map((name) => [name, ""]))));
+    form.addEventListener("submit", (event) => event.preventDefault());
+    document.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+      if (event.key === "/" && !typing(event.target)) {
+        event.preventDefault();
+        $("q").focus();
+        $("q").select();
+      } else if (event.key === "Escape" && event.target === $("q")) {
+        replace({ q: "" });
+        event.target.blur();
+      }
+    });
+    addEventListener("hashchange", show);
+    form.hidden = false;
+    return { read, write, replace, show };
+  }
+
+  function campaigns() {
+    const rows = [...($("rows")?.tBodies[0].rows ?? [])];
+    filtering(["q", "state", "from", "to", "superseded"], (state) => {
+      const words = (state.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      data.rows.forEach(([text, kind, day, setAside], index) => {
+        const fits = (!state.state || kind === state.state)
+          && (!state.from || day >= state.from)
+          && (!state.to || day <= state.to)
+          && (!setAside || Boolean(state.superseded))
+          && words.every((word) => text.includes(word));
+        rows[index].hidden = !fits;
+        shown += fits;
+      });
+      $("shown").textContent = `${shown} of ${rows.length} campaigns shown`;
+      $("nothing").hidden = shown > 0;
+    })?.show();
+    document.documentElement.dataset.ready = "yes";
+  }
+
+  function suite() {
+    const rows = [...$("rows").tBodies[0].rows];
+    const panel = $("panel");
+    const nights = data.nights;
+    const number = new Map(nights.map(([id], index) => [id, index]));
+    for (const name of ["f-a", "f-b"]) {
+      nights.forEach(([id, at], index) => {
+        const option = make("option", { value: id }, at);
+        $(name).children[0].after(option);
+        option.dataset.night = index;
+      });
+    }
+    const at = (id, night) => data.timelines[id].o.find(([n]) => n === night);
+    const compared = (state) => {
+      const [a, b] = [number.get(state.a), number.get(state.b)];
+      return a === undefined || b === undefined ? null : [a, b];
+    };
+
+    const filters = filtering(["q", "a", "b"], (state) => {
+      const words = (state.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+      const pair = compared(state);
+      let shown = 0;
+      for (const row of rows) {
+        const [before, after] = (pair ?? []).map((night) => at(row.id, night));
+        const differs = !pair || before?.[2] !== after?.[2];
+        row.hidden = !(differs && words.every((word) => row.id.includes(word)));
+        shown += !row.hidden;
+        row.querySelector(".change")?.remove();
+        if (pair && differs) {
+          row.cells[1].append(make("small", { class: "change" },
+            `${before?.[2] ?? "not selected"} → ${after?.[2] ?? "not selected"}`));
+        }
+      }
+      $("shown").textContent = pair
+        ? `${shown} of ${rows.length} cells differ` : `${shown} of ${rows.length} cells shown`;
+      $("nothing").hidden = shown > 0;
+      if (state.cell && data.timelines[state.cell]) open(state.cell);
+      else if (panel.open) panel.close();
+    });
+
+    const campaignLink = (night, id) =>
+      make("a", { href: `../campaigns/${nights[night][0]}/index.html#${id}` }, nights[night][1]);
+    const isCommit = (sha) => /^[0-9a-f]{40}$/.test(sha ?? "");
+    const range = (from, to) => {
+      const [a, b] = [nights[from][2], nights[to][2]];
+      if (!isCommit(a) || !isCommit(b)) return null;
+      const text = a === b ? `the same commit, ${a.slice(0, 12)}` : `${a.slice(0, 12)}…${b.slice(0, 12)}`;
+      if (a === b || !data.repository) return make("code", {}, text);
+      return make("a", { href: `${data.repository}/compare/${a}...${b}`, rel: "noreferrer" },
+        make("code", {}, text));
+    };
+
+    function open(id) {
+      const cell = data.timelines[id];
+      const close = make("button", { type: "button", "aria-label": "Close" }, "Close");
+      close.addEventListener("click", () => panel.close());
+      const head = make("div", { class: `panel-head ${cell.k}` },
+        make("nav", { "aria-label": "Cell" }, make("a", { href: `#${id}` }, "permalink"),
+          make("span", { class: "quiet" }), close),
+        make("h2", { id: "panel-title" }, make("i", { class: `g ${cell.k}`, "aria-hidden": "true" }),
+          make("b", {}, cell.w), make("code", {}, id)));
+      const body = make("div", { class: "panel-body" });
+      const facts = make("dl");
+      const fact = (name, ...content) =>
+        facts.append(make("dt", {}, name), make("dd", {}, ...content));
+      if (cell.v) fact("Verdict", cell.v);
+      fact("Nights", cell.h);
+      if (cell.n) {
+        fact("Not green for", `${cell.n} ${cell.n === 1 ? "campaign" : "campaigns"}`);
+        if (cell.s !== undefined) fact("Since", campaignLink(cell.s, id));
+        if (cell.g !== undefined) {
+          fact("Last green", campaignLink(cell.g, id));
+          const commits = cell.s === undefined ? null : range(cell.g, cell.s);
+          if (commits) fact("Commits between", commits);
+        }
+      }
+      const lines = cell.o.map(([night, kind, word, why, attempt, time, usd, news]) =>
+        make("tr", {}, make("td", {}, campaignLink(night, id)),
+          make("td", {}, make("span", { class: `outcome ${kind}` },
+            make("i", { class: `g ${kind}`, "aria-hidden": "true" }), word),
+          why ? make("small", {}, make("bdi", {}, why)) : "",
+          news ? make("small", { class: "news" }, news) : ""),
+          make("td", {}, String(attempt)), make("td", {}, time), make("td", {}, usd)));
+      body.append(make("section", {}, facts),
+        make("section", {}, make("h3", {}, "Timeline"), make("table", { class: "grid" },
+          make("thead", {}, make("tr", {}, ...["Campaign", "Outcome", "Attempt", "Time", "Cost"]
+            .map((name) => make("th", { scope: "col" }, name)))),
+          make("tbody", {}, ...lines))));
+      panel.replaceChildren(head, body);
+      panel.scrollTop = 0;
+      if (!panel.open) panel.showModal();
+    }
+
+    panel.addEventListener("close", () => {
+      const { cell, ...rest } = filters.read();
+      if (cell) location.hash = filters.write(rest);
+    });
+    document.addEventListener("click", (event) => {
+      if (event.target === panel) panel.close();
+      const link = event.target.closest("a.open");
+      if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      location.hash = filters.write({ ...filters.read(), cell: link.closest("tr").id });
+    });
+    filters.show();
+    document.documentElement.dataset.ready = "yes";
+  }
 
   function safeDecode(text) {
     try {

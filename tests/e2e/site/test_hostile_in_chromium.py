@@ -9,9 +9,15 @@ from tests.support.hostile import MARKUP, plant
 
 
 def test_markup_in_every_field_does_nothing_in_a_browser(browser: Browser, tmp_path: Path) -> None:
-    campaign, insights, plan = (plant(document, MARKUP)[0] for document in the.showcase())
+    campaign, insights, plan = the.showcase()
+    page = campaign_page(
+        plant(campaign, MARKUP)[0],
+        plant(insights, MARKUP)[0],
+        plant(plan, MARKUP)[0],
+        verdicts={the.FAILED: MARKUP},
+    )
     file = tmp_path / "index.html"
-    file.write_bytes(campaign_page(campaign, insights, plan, verdicts={the.FAILED: MARKUP}))
+    file.write_bytes(page)
     browser.open(file)
     for execution_id in (the.FAILED, the.PASSED):
         browser.evaluate(f"location.hash = '{execution_id}'")
