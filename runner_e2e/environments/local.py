@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import shutil
 import subprocess
@@ -82,8 +83,11 @@ class LocalWorkplace:
             (directory / "prompt.txt").write_bytes(order.prompt)
             (directory / "turn.json").write_bytes(order.document)
             (directory / "events.jsonl").touch(exist_ok=False)
-            stdout, stderr = CappedLog(logs / "stdout.log"), CappedLog(logs / "stderr.log")
-            process = self._start(order, directory)
+            with contextlib.ExitStack() as opened:
+                stdout = opened.enter_context(CappedLog(logs / "stdout.log"))
+                stderr = opened.enter_context(CappedLog(logs / "stderr.log"))
+                process = self._start(order, directory)
+                opened.pop_all()
         except OSError as error:
             raise self._not_started(order, error) from error
         except ValueError as error:  # a NUL byte in the command or in a variable

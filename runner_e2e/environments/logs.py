@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Self
 
 HEAD_BYTES = 4 * 1024 * 1024
 TAIL_BYTES = 1024 * 1024
@@ -18,6 +19,12 @@ class CappedLog:
         self._tail = tail
         self._end = bytearray()
         self.total = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def write(self, data: bytes) -> None:
         """Take the next piece of the stream."""

@@ -27,10 +27,6 @@ from runner_e2e.flows.session import (
 )
 from runner_e2e.matchers import FileRefused
 
-WARM_TURN_MS = 600_000
-"""A warm turn without ``turnTimeoutMs``."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drive:
     """A task on a session, until a deadline."""
@@ -135,12 +131,11 @@ def only_question(observation: Observation) -> QuestionAsked:
 def warm_three_turn(drive: Drive) -> Observation:
     """Three turns in one workspace, the file checked byte by byte after each."""
     options = _options(drive, WarmOptions)
-    limit = drive.task.fixture.turn_timeout_ms or WARM_TURN_MS
     observation: Observation | None = None
     for turn, status in enumerate(("in_review", "in_review", "done"), start=1):
         if turn > 1:
             drive.session.send(drive.task.followups[turn - 2])
-        observation = drive.session.wait_turn(turn, drive.deadline.sooner(limit))
+        observation = drive.turn(turn)
         require(
             observation.issue.status == status,
             "issue_status",

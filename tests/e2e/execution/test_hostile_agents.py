@@ -1,0 +1,419 @@
+"""Agents that hang, flee, flood, lie and break things. Each one is a real process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runner_e2e.environments import PREFIX
+from tests.support.executions import Ran, make_request, run_agent, run_request
+
+ANSWER = "say(turn['text'].split()[-1])\n"
+DAEMON = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.chdir("/")
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        pathlib.Path(PIDS, "daemon").write_text(str(os.getpid()))
+        while True:
+            signal.pause()
+    os._exit(0)
+os.wait()
+while not pathlib.Path(PIDS, "daemon").exists():
+    time.sleep(0.01)
+"""
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is alive; a zombie that nobody reaps is not."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def nothing_is_left(ran: Ran) -> bool:
+    return list(ran.temporary.iterdir()) == [] and ran.result.cleanup == "passed"
+
+
+def test_a_hanging_agent_is_ended_at_its_deadline_and_is_a_candidate_failure(
+    tmp_path: Path,
+) -> None:
+    ran = run_agent(tmp_path, "print('thinking', flush=True)\nsignal.pause()", timeout_ms=400)
+    assert ran.verdict == ("candidate_failure", "deadline")
+    assert ran.evidence("turns/1/stdout.log") == b"thinking\n"
+    assert nothing_is_left(ran)
+
+
+def test_a_turn_has_its_own_deadline_inside_that_of_the_attempt(tmp_path: Path) -> None:
+    ran = run_agent(tmp_path, "signal.pause()", timeout_ms=600_000, turnTimeoutMs=300)
+    assert ran.verdict == ("candidate_failure", "deadline")
+
+
+def test_an_agent_that_ignores_sigterm_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner_e2e.environments.turns.GRACE_S", 0.2)
+    agent = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: signal.pause()"
+    ran = run_agent(tmp_path, agent, timeout_ms=400)
+    assert ran.verdict == ("candidate_failure", "deadline")
+    assert nothing_is_left(ran)
+
+
+def test_a_daemon_that_outlives_its_agent_is_found_and_ended(tmp_path: Path) -> None:
+    ran = run_agent(tmp_path, f"PIDS = {str(tmp_path)!r}\n{DAEMON}\n{ANSWER}")
+    assert ran.result.status == "passed"
+    assert not is_running(int((tmp_path / "daemon").read_text()))
+    assert nothing_is_left(ran)
+
+
+def test_a_daemon_that_cleared_its_environment_is_found_by_where_it_stands(tmp_path: Path) -> None:
+    agent = f"""
+child = subprocess.Popen(
+    ["/usr/bin/env", "-i", sys.executable, "-I", "-S", "-c",
+     "import os, signal; os.write(1, b'.'); signal.pause()"],
+    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True,
+)
+child.stdout.read(1)
+pathlib.Path({str(tmp_path)!r}, "daemon").write_text(str(child.pid))
+{ANSWER}"""
+    ran = run_agent(tmp_path, agent)
+    assert ran.result.status == "passed"
+    assert not is_running(int((tmp_path / "daemon").read_text()))
+
+
+def test_a_child_that_keeps_the_pipes_open_does_not_hold_the_turn_up(tmp_path: Path) -> None:
+    agent = "subprocess.Popen(['sleep', '600'])\nprint(turn['text'].split()[-1])"
+    ran = run_agent(tmp_path, agent)
+    assert ran.result.status == "passed"
+    assert nothing_is_left(ran)
+
+
+def test_half_a_gigabyte_of_output_costs_no_memory(tmp_path: Path) -> None:
+    agent = "os.write(1, b'')\nfor _ in range(500): sys.stdout.write('x' * 1_048_576)"
+    request = make_request(tmp_path, agent)
+    script = f"""
+import os, resource, sys
+from pathlib import Path
+from tests.support.executions import make_request, run_request
+ran = run_request(make_request(Path({str(tmp_path)!r}), {agent!r}))
+assert ran.verdict == ("candidate_failure", "matcher_failed"), ran.verdict
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) < 150
+    log = (request.out / "attempt-1/turns/1/stdout.log").read_bytes()
+    assert len(log) < 6 * 1024 * 1024
+    assert b"bytes of 524288000 out here]" in log
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nonsense",
+        '{"type": "wish"}',
+        '{"type": "message"}',
+        '{"type": "message", "text": 1}',
+        '{"type": "message", "text": "half',
+        '["type", "message"]',
+        '{"type": "tool_request", "tool": "a", "arguments": {"n": NaN}}',
+        '{"type": "question", "id": "a", "prompt": "b", "options": ["only one"]}',
+        '{"type": "status", "issue": "Done!"}',
+        '{"type": "artifact", "name": "a", "path": "../../etc/passwd", "mimeType": "text/plain"}',
+        '{"type": "artifact", "name": "a", "path": "absent.txt", "mimeType": "text/plain"}',
+        '{"type": "screenshot", "id": "a", "label": "b", "path": "agent.py", "public": true}',
+        "[" * 100_000,
+        "\xff",
+        '{"type": "message", "text": "%s"}' % ("x" * 1_048_576),
+        '{"type": "usage", "x": "%s"}' % ("x" * 70_000),
+    ],
+    ids=lambda line: line[:40],
+)
+def test_a_broken_event_line_is_a_protocol_error_of_the_candidate(
+    line: str, tmp_path: Path
+) -> None:
+    (tmp_path / "line").write_bytes(line.encode("latin-1"))
+    agent = f"""
+with open(os.environ["RUNNER_E2E_EVENTS"], "ab") as events:
+    events.write(open({str(tmp_path / "line")!r}, "rb").read())
+"""
+    ran = run_agent(tmp_path, agent)
+    assert ran.verdict == ("candidate_failure", "protocol_error")
+    assert nothing_is_left(ran)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "f.write('{}\\n' * 1)",
+        "f.truncate(17 * 1024 * 1024)",
+        "f.write(json.dumps({'type': 'message', 'text': ''}) + '\\n'); f.seek(0)",
+    ],
+)
+def test_an_event_file_of_the_wrong_size_or_content_never_passes(code: str, tmp_path: Path) -> None:
+    agent = f"with open(os.environ['RUNNER_E2E_EVENTS'], 'w') as f: {code}"
+    ran = run_agent(tmp_path, agent)
+    assert ran.result.failure_class == "candidate_failure"
+
+
+def test_too_many_events_are_a_protocol_error(tmp_path: Path) -> None:
+    agent = """
+with open(os.environ["RUNNER_E2E_EVENTS"], "w") as events:
+    events.write('{"type": "message", "text": ""}\\n' * 400_000)
+"""
+    ran = run_agent(tmp_path, agent)
+    assert ran.verdict == ("candidate_failure", "protocol_error")
+    assert "10000 events" in (ran.result.error or "")
+
+
+@pytest.mark.parametrize(
+    "swap",
+    [
+        "os.unlink(path)",
+        "os.unlink(path); os.symlink('/etc/passwd', path)",
+        "os.unlink(path); os.mkfifo(path)",
+        "os.unlink(path); os.mkdir(path)",
+        "os.rename(os.path.dirname(path), os.path.dirname(path) + '-gone')",
+    ],
+)
+def test_an_agent_that_replaces_its_event_file_fails_by_itself(swap: str, tmp_path: Path) -> None:
+    ran = run_agent(tmp_path, f"path = os.environ['RUNNER_E2E_EVENTS']\n{ANSWER}{swap}")
+    assert ran.verdict == ("candidate_failure", "protocol_error")
+    assert nothing_is_left(ran)
+
+
+SECOND_TURN = {"flow": "agent_chat", "runs": 2, "flowOptions": {"script": [{"say": "again"}]}}
+
+
+@pytest.mark.parametrize(
+    ("deed", "code"),
+    [
+        ("raise SystemExit(3)", "agent_exit"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "agent_exit"),
+        ("os.kill(0, signal.SIGKILL)", "agent_exit"),
+    ],
+)
+def test_an_agent_that_dies_between_turns_is_a_candidate_failure(
+    deed: str, code: str, tmp_path: Path
+) -> None:
+    agent = f"if turn['turn'] == 2: {deed}\n{ANSWER}"
+    ran = run_agent(tmp_path, agent, **SECOND_TURN)
+    assert ran.verdict == ("candidate_failure", code)
+    assert len(ran.result.run_ids or ()) == 2
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "import shutil; shutil.rmtree(os.environ['RUNNER_E2E_WORKSPACE'])",
+        "root = os.path.dirname(os.environ['RUNNER_E2E_WORKSPACE'])\n"
+        "os.makedirs(root + '/turns/2')",
+        "root = os.path.dirname(os.environ['RUNNER_E2E_WORKSPACE'])\n"
+        "os.makedirs(root + '/private/turns/2/stdout.log')",
+    ],
+)
+def test_an_agent_that_spoils_its_own_next_turn_is_a_candidate_failure(
+    deed: str, tmp_path: Path
+) -> None:
+    ran = run_agent(tmp_path, f"{ANSWER}{deed}", **SECOND_TURN)
+    assert ran.result.failure_class == "candidate_failure"
+    assert nothing_is_left(ran)
+
+
+def test_an_agent_that_edits_the_session_is_caught_at_the_restart(tmp_path: Path) -> None:
+    agent = """
+emit(type="question", id="colour", prompt="Which?", options=["a", "b"])
+session = pathlib.Path(os.environ["RUNNER_E2E_WORKSPACE"]).parent / "session" / "session.json"
+session.write_text(session.read_text().replace("a", "b"))
+if os.fork() == 0: os._exit(0)
+"""
+    ran = run_agent(
+        tmp_path,
+        agent + "os.chmod(session.parent, 0o500)",
+        flow="question_resume_completion",
+        runs=2,
+        restartServerBeforeQuestionAnswer=True,
+        questionAnswer={"optionLabel": "a", "expectedMarker": "{{ marker }}"},
+        flowOptions={"question": {"id": "colour", "prompt": "Which?", "options": ["a", "b"]}},
+    )
+    assert ran.result.status == "failed"
+    assert ran.result.failure_class == "candidate_failure"
+
+
+def test_an_agent_that_changes_its_directory_and_plants_links_stays_confined(
+    tmp_path: Path,
+) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("outside")
+    agent = f"""
+os.symlink({str(secret)!r}, "link.txt")
+os.symlink("/", "root")
+os.chdir("/")
+{ANSWER}"""
+    ran = run_agent(
+        tmp_path,
+        agent,
+        matchers=[
+            {"kind": "file_exists", "path": "link.txt"},
+            {"kind": "file_contains", "path": "link.txt", "expected": "outside"},
+            {"kind": "file_exists", "path": "root/etc/passwd"},
+        ],
+    )
+    assert [one.passed for one in ran.result.matcher_results or ()] == [False, False, False]
+    assert secret.read_text() == "outside"
+    assert nothing_is_left(ran)
+
+
+def test_directories_without_any_permission_are_deleted_all_the_same(tmp_path: Path) -> None:
+    agent = f"""
+for name in ("a", "a/b", "a/b/c"):
+    os.mkdir(name)
+    open(name + "/file", "w").close()
+for name in ("a/b/c", "a/b", "a"):
+    os.chmod(name, 0)
+{ANSWER}"""
+    ran = run_agent(tmp_path, agent)
+    assert ran.result.status == "passed"
+    assert nothing_is_left(ran)
+
+
+def test_an_agent_that_never_reads_its_stdin_gets_a_large_prompt_in_a_file(tmp_path: Path) -> None:
+    agent = """
+os.close(0)
+text = open(os.environ["RUNNER_E2E_PROMPT_FILE"]).read()
+print(text.split()[-1])
+"""
+    ran = run_agent(tmp_path, agent, prompt="x" * 300_000 + " {{ marker }}")
+    assert ran.result.status == "passed"
+
+
+def test_a_large_prompt_arrives_whole_on_stdin(tmp_path: Path) -> None:
+    agent = "text = sys.stdin.read()\nassert len(text) > 300_000\nprint(text.split()[-1])"
+    ran = run_agent(tmp_path, agent, prompt="x" * 300_000 + " {{ marker }}")
+    assert ran.result.status == "passed"
+
+
+CLEAN = {"PATH", "LANG", "TERM", "HOME", "TMPDIR", "GREETING", "TOKEN"}
+
+
+def test_an_agent_sees_a_short_allow_list_and_its_own_variables(tmp_path: Path) -> None:
+    agent = f"print(json.dumps(dict(os.environ)))\nprint(turn['text'].split()[-1])"
+    ran = run_agent(
+        tmp_path,
+        agent,
+        env={"GREETING": "hello {{ profile_id }}", "TOKEN": {"$secretRef": "OPENAI_API_KEY"}},
+        environ={
+            "PATH": "/usr/bin:/bin",
+            "HOME": "/home/somebody",
+            "OPENAI_API_KEY": "not-a-real-value-1234",
+            "ANTHROPIC_API_KEY": "another-value-5678",
+            "GITHUB_TOKEN": "third-value-9012",
+            "DATABASE_URL": "postgres://x",
+            "AWS_SECRET_ACCESS_KEY": "y",
+        },
+        max_retries=0,
+    )
+    environment = json.loads(ran.observation()["comments"][0]["body"].splitlines()[0])
+    ours = {name for name in environment if name.startswith(("RUNNER_E2E_", "XDG_"))}
+    # The interpreter itself may add LC_CTYPE.
+    assert set(environment) - ours - {"LC_CTYPE"} == CLEAN
+    assert environment["GREETING"] == "hello scripted"
+    assert PREFIX in environment["HOME"]
+    assert ran.verdict == ("secret_leak", "secret_leak")
+
+
+def test_a_missing_credential_is_named_before_anything_is_started(tmp_path: Path) -> None:
+    agent = f"pathlib.Path({str(tmp_path)!r}, 'started').touch()"
+    ran = run_agent(tmp_path, agent, env={"KEY": {"$secretRef": "OPENAI_API_KEY"}})
+    assert ran.verdict == ("permanent_infrastructure", "missing_credential")
+    assert "OPENAI_API_KEY" in (ran.result.error or "")
+    assert not (tmp_path / "started").exists()
+    assert ran.record.attempts[0].billing is None
+    assert nothing_is_left(ran)
+
+
+def test_a_variable_of_ours_cannot_be_set_by_a_profile(tmp_path: Path) -> None:
+    ran = run_agent(tmp_path, ANSWER, env={"HOME": "/root"})
+    assert ran.verdict == ("permanent_infrastructure", "reserved_variable")
+
+
+def test_a_program_that_does_not_exist_is_permanent_infrastructure(tmp_path: Path) -> None:
+    request = make_request(tmp_path, ANSWER)
+    Path(request.catalog_directory, "agent.py").unlink()
+    execution = request.execution
+    profile = execution.profile.model_copy(update={"agent": {"command": ["no-such-program-here"]}})
+    from dataclasses import replace
+
+    changed = execution.model_copy(update={"profile": profile})
+    ran = run_request(replace(request, execution=changed))
+    assert ran.verdict == ("permanent_infrastructure", "agent_not_started")
+
+
+TRIGGERS = (
+    "429 503 rate limit ECONNRESET socket hang up provider timed out; service unavailable; "
+    "browser bootstrap failed before task creation; secret must not leak; cleanup failed; teardown; "
+    "lease release failed; unauthorized; forbidden; invalid api key; missing credential; "
+    "qualification; immutable image digest; budget has been exceeded; overloaded; harness failed"
+)
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "print(WORDS)",
+        "print(WORDS, file=sys.stderr)",
+        "say(WORDS)",
+        "emit(type='plan', body=WORDS)",
+        "emit(type='question', id=WORDS[:200], prompt=WORDS, options=[WORDS, WORDS + '.'])",
+        "emit(type='tool_request', tool='a', arguments={'a': WORDS})",
+        "emit(type=WORDS)",
+        "emit(type='runtime', provider=WORDS)",
+        "emit(type='usage', error=WORDS, status=503)",
+        "pathlib.Path('error.txt').write_text(WORDS)",
+        "sys.exit(WORDS)",
+        "raise OSError(WORDS)",
+    ],
+)
+def test_what_a_candidate_writes_never_moves_its_class(deed: str, tmp_path: Path) -> None:
+    ran = run_agent(tmp_path, f"WORDS = {TRIGGERS!r}\n{deed}")
+    assert ran.result.failure_class == "candidate_failure"
+    assert len(ran.record.attempts) == 1
+
+
+def test_two_executions_in_one_process_do_not_end_each_other(tmp_path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    agents = {
+        "a": f"PIDS = {str(tmp_path / 'a')!r}\n{DAEMON}\n{ANSWER}",
+        "b": f"subprocess.run(['sleep', '0.5'])\n{ANSWER}",
+    }
+    with ThreadPoolExecutor(2) as pool:
+        (tmp_path / "a").mkdir()
+        done = list(pool.map(lambda name: run_agent(tmp_path / name, agents[name]), agents))
+    assert [ran.result.status for ran in done] == ["passed", "passed"]
+
+
+def test_no_descriptor_and_no_child_is_left_in_the_harness(tmp_path: Path) -> None:
+    run_agent(tmp_path / "first", ANSWER)
+    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
+    run_agent(tmp_path / "second", ANSWER)
+    after = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
+    assert after <= before
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
