@@ -1,12 +1,12 @@
 """From YAML or Python to a catalog that was checked whole: cells, texts and fingerprints."""
 
 from runner_e2e.catalog.command_files import CommandFile
+from runner_e2e.catalog.editor_schema import catalog_json_schema
 from runner_e2e.catalog.expansion import environment_key
 from runner_e2e.catalog.fingerprints import SAMPLE_IMAGE
 from runner_e2e.catalog.loading import Catalog, explain_fingerprint, load_catalog
 from runner_e2e.catalog.rankings import RankingSnapshot, models_hash, read_ranking
 from runner_e2e.catalog.rendering import RenderedTask, Variables, render_agent, render_task
-from runner_e2e.catalog.editor_schema import catalog_json_schema
 from runner_e2e.catalog.secrets import secret_names
 from runner_e2e.catalog.templates import TemplateFault
 from runner_e2e.catalog.wording import listed, nearest

@@ -109,8 +109,7 @@ def executions_of(
     for execution_id, profile, environment, task in cells:
         groups = dict.fromkeys((*suite.groups, *profile.groups, *environment.groups, *task.groups))
         credentials = (profile.credential, environment.credential)
-        # Its parts were validated; validating each of 65,536 cells again would double the time.
-        yield MatrixExecution.model_construct(
+        yield MatrixExecution(
             id=execution_id,
             suite=suite,
             suite_definition_hash=definition_hash,

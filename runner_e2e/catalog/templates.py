@@ -44,18 +44,28 @@ class TemplateFault(UsageError):
     kind = "template"
 
 
-def _is_simple(text: str) -> bool:
-    """Tell whether ``{{ name }}`` is all the markup there is."""
-    return not _MARKUP.search(_NAME.sub("", text)) and "\r" not in text
+@lru_cache(maxsize=16384)
+def _simple_parts(text: str) -> tuple[str, ...] | None:
+    """Texts and names by turns, where ``{{ name }}`` is all the markup there is."""
+    parts = _NAME.split(text)
+    texts, names = parts[::2], parts[1::2]
+    simple = (
+        "\r" not in text  # which Jinja would make a line feed
+        and not any(map(_MARKUP.search, texts))
+        and not any(part.endswith("{") for part in texts[:-1])
+        and set(names) <= set(VARIABLES)
+    )
+    return tuple(parts) if simple else None
 
 
 def render_text(text: str, values: Mapping[str, str]) -> str:
     """Fill one text in. Raises :class:`TemplateFault`."""
-    if not _MARKUP.search(text):
+    if "{" not in text:
         return text
-    if _is_simple(text) and all(name in values for name in _NAME.findall(text)):
-        return _NAME.sub(lambda match: values[match[1]], text)
-    return _render_with_jinja(text, values)
+    parts = _simple_parts(text)
+    if parts is not None and values.keys() >= set(parts[1::2]):
+        return "".join(values[part] if index % 2 else part for index, part in enumerate(parts))
+    return _render_with_jinja(text, values) if _MARKUP.search(text) else text
 
 
 def render_json(value: JsonValue, values: Mapping[str, str]) -> Any:
@@ -76,8 +86,9 @@ def variables_of(text: str) -> frozenset[str]:
     """The names that ``text`` refers to. Raises :class:`TemplateFault` on bad syntax."""
     if not _MARKUP.search(text):
         return frozenset()
-    if _is_simple(text):
-        return frozenset(_NAME.findall(text))
+    parts = _simple_parts(text)
+    if parts is not None:
+        return frozenset(parts[1::2])
     return _jinja_variables(text)
 
 
