@@ -50,9 +50,9 @@ def _code_of(error: BaseException, *, as_json: bool) -> int:
         case KeyboardInterrupt() | typer.Abort():
             output.narrate("interrupted")
             return ExitCode.SIGINT
-        case BrokenPipeError():
-            # Whoever read our output has seen enough. The interpreter flushes stdout once more
-            # when it ends and would complain; a descriptor that swallows it does not.
+        case BrokenPipeError() | SystemExit(__context__=BrokenPipeError()):
+            # Whoever read our output has seen enough; typer says so by SystemExit. The interpreter
+            # flushes stdout once more when it ends and would complain, so that goes nowhere.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return ExitCode.OK
         case _:

@@ -63,10 +63,16 @@ class Selectors:
         )
         named = [f"--{name}" for name in DIMENSIONS if getattr(selectors, name)]
         if all_ and named:
-            raise UsageError(f"--all cannot be combined with {' and '.join(named)}")
+            raise UsageError(
+                f"--all cannot be combined with {' and '.join(named)}",
+                hint="--all means everything; leave it out to select",
+            )
         if selectors.id and len(named) > 1:
             others = " and ".join(flag for flag in named if flag != "--id")
-            raise UsageError(f"--id cannot be combined with {others}")
+            raise UsageError(
+                f"--id cannot be combined with {others}",
+                hint="a whole execution id says it all; leave the others out",
+            )
         if not all_ and not named:
             raise UsageError(
                 "nothing says what to run",
