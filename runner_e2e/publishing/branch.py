@@ -81,7 +81,7 @@ def update_branch(bench: Workbench, change: Change, *, dry_run: bool = False) ->
     patience = _Patience()
     unsure = False
     while True:
-        patience.tries += 1
+        patience.begin()
         try:
             tip = bench.fetch()
             proposal = change(Snapshot(bench=bench, tip=tip))
@@ -120,20 +120,32 @@ def _make(bench: Workbench, tip: Tip, proposal: Proposal) -> str | None:
 
 
 class _Patience:
-    """How long to wait and when to give up. Waits are random, or all would come back at once."""
+    """How long to wait and when to give up. Waits are random, or all would come back at once.
+
+    The wait after a lost race grows from the time that a try takes: among many publishers, or on a
+    busy machine, a try takes long, and there short waits would only make everybody slower.
+    """
 
     def __init__(self) -> None:
         self.tries = 0
         self._races = 0
         self._breaks = 0
-        self._end = time.monotonic() + RACE_SECONDS
+        self._began = time.monotonic()
+        self._end = self._began + RACE_SECONDS
+
+    def begin(self) -> None:
+        """Count one more try."""
+        self.tries += 1
+        self._began = time.monotonic()
 
     def wait(self, failure: PublishingError) -> None:
         """Sleep before the next try, or raise ``failure`` when there is none."""
+        now = time.monotonic()
         if isinstance(failure, LostRace):
-            if time.monotonic() > self._end:
+            if now > self._end:
                 raise failure
-            longest = min(2.0, 0.05 * 2**self._races)
+            took = now - self._began
+            longest = min(max(2.0, 8 * took), (0.05 + took / 2) * 2**self._races)
             self._races = min(self._races + 1, 10)
         else:
             self._breaks += 1

@@ -15,6 +15,9 @@ from runner_e2e.history import lane_directory
 from runner_e2e.publishing.errors import RemoteNotFound
 from runner_e2e.publishing.git import Git, Setting, git_environment, scrub, with_settings
 
+REMOTE = "publishing"
+"""What the remote is called in a repository of ours: no user configures one of that name."""
+
 _PREFIX_PART = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$")
 # Git's own rules for a branch name, as far as they matter for a single ref (git-check-ref-format).
 _BAD_BRANCH = re.compile(
@@ -118,7 +121,7 @@ def resolve_remote(destination: Destination, environ: Mapping[str, str]) -> Remo
     )
     return Remote(
         url=url,
-        environ=git_environment(environ, [*reaching, *settings]),
+        environ=git_environment(environ, [*reaching, *settings, (f"remote.{REMOTE}.url", url)]),
         secrets=tuple(secret for secret in secrets if len(secret) >= 4),  # noqa: PLR2004 - shorter is no secret and would shred messages
     )
 

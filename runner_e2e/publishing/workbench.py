@@ -14,12 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from runner_e2e.publishing.destination import Destination, Remote, resolve_remote
+from runner_e2e.publishing.destination import REMOTE, Destination, Remote, resolve_remote
 from runner_e2e.publishing.errors import DiskFull
 from runner_e2e.publishing.git import scrub
 from runner_e2e.publishing.outcomes import classify, error_of
 
-REMOTE = "publishing"
 TIP_REF = "refs/publishing/tip"
 SHA256_HEX = 64
 PATHS_PER_CALL = 500
@@ -53,7 +52,6 @@ class Workbench:
         self.head_branch: str | None = None
         """The remote's default branch as a full ref, when it says so."""
         self._secrets = remote.secrets
-        self._url = remote.url
         self._stage = directory / "stage"
         self._staged = 0
         self._filter: tuple[str, ...] = ("--filter=blob:none",)
@@ -79,7 +77,6 @@ class Workbench:
         self.git.output(
             "init", "--quiet", "--bare", "--template=", f"--object-format={object_format}"
         )
-        self.git.output("config", f"remote.{REMOTE}.url", self._url)
         self._stage.mkdir(exist_ok=True)
 
     def fetch(self) -> Tip:
