@@ -11,7 +11,7 @@ import pytest
 
 from runner_e2e.cli import main
 from runner_e2e.errors import ExitCode
-from tests.support.catalogs import catalog, task, write_catalog
+from tests.support.echo import catalog, task, write_catalog
 
 Said = Callable[[], str]
 

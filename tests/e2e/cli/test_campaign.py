@@ -12,7 +12,7 @@ import pytest
 
 from runner_e2e.cli import main
 from runner_e2e.errors import ExitCode
-from tests.support.catalogs import ECHO, catalog, task, write_catalog
+from tests.support.echo import ECHO, catalog, task, write_catalog
 
 COUNTING = ECHO + "open({path!r}, 'a').write('x')\n"
 
