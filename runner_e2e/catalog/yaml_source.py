@@ -1,7 +1,7 @@
 """Read a YAML 1.2 file into JSON, keeping the position of everything in it.
 
-ruamel.yaml composes the nodes; scalars become JSON here, by the core schema of YAML 1.2 whatever
-a ``%YAML`` line says, so that ``no`` stays a word and ``2026-01-01`` a string.
+ruamel.yaml composes the nodes; scalars become JSON here, by the core schema of YAML 1.2, so that
+``no`` stays a word and ``2026-01-01`` a string.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _TAGS = frozenset(
     _TAG + name
     for name in ("null", "bool", "int", "float", "str", "timestamp", "merge", "map", "seq")
 )
+_VERSION = re.compile(r"^%YAML\s+(\S+)", re.MULTILINE)
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
@@ -124,6 +125,10 @@ def _decode(data: bytes) -> str:
 
 
 def _compose(text: str) -> Node:
+    version = _VERSION.search(text)
+    if version is not None and version[1] != "1.2":
+        line = text.count("\n", 0, version.start()) + 1
+        raise YamlFault(line, 1, f"the file is YAML {version[1]}; a catalog is YAML 1.2")
     try:
         with warnings.catch_warnings():
             # A second anchor of one name is allowed by YAML; the library warns of it.
