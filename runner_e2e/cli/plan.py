@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,8 +15,11 @@ from runner_e2e.errors import NothingSelected, UsageError
 
 if TYPE_CHECKING:
     from runner_e2e.catalog import Catalog
+    from runner_e2e.contracts.catalog import MatrixExecution
     from runner_e2e.contracts.plan import Plan
     from runner_e2e.planning import Selectors
+
+    Pick = Callable[[], tuple[MatrixExecution, ...]]
 
 
 class Format(StrEnum):
@@ -35,9 +39,24 @@ def plan(
     case: options.Cases = None,
     id: options.Ids = None,  # noqa: A002  the option's name
     all: options.All = False,  # noqa: A002  the option's name
+    rerun: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Run what is red in this campaign.json again."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="With --rerun: failed, unresolved, flaky. Default: failed,unresolved.",
+        ),
+    ] = None,
     allow_empty: options.AllowEmpty = False,
     max_retries: options.MaxRetries = 1,
     max_parallel: options.MaxParallel = 20,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="USD", help="Refuse a plan that is expected to cost more."),
+    ] = None,
     shard_size: Annotated[
         int, typer.Option(min=1, max=256, metavar="N", help="Executions in one GitHub matrix.")
     ] = 256,
@@ -53,26 +72,40 @@ def plan(
     from runner_e2e.catalog import load_catalog
     from runner_e2e.evidence.files import write_atomically
 
-    bare = not any((suite, group, profile, environment, case, id, all))
+    flags = {
+        "suite": suite,
+        "group": group,
+        "profile": profile,
+        "environment": environment,
+        "case": case,
+        "id": id,
+    }
+    bare = not any((*flags.values(), all))
     # Only a look is free of charge; whatever a machine acts on must be asked for by name.
     bare = bare and not (json or out) and format is Format.TABLE
-    selectors = parse_selectors(
-        all_=all or bare,
-        suite=suite,
-        group=group,
-        profile=profile,
-        environment=environment,
-        case=case,
-        id=id,
-    )
+    loaded = load_catalog(catalog)
+    if rerun:
+        if any((*flags.values(), all)):
+            raise UsageError("--rerun cannot be combined with selectors", hint="leave them out")
+        selectors, pick = again(loaded, rerun, only or ())
+    elif only:
+        raise UsageError("--only says what to take of --rerun, and there is none")
+    else:
+        selectors = parse_selectors(all_=all or bare, **flags)
+        pick = None
     planned = make_plan(
-        load_catalog(catalog),
+        loaded,
         selectors,
+        pick=pick,
         allow_empty=allow_empty,
         max_retries=max_retries,
         max_parallel=max_parallel,
         shard_size=shard_size,
     )
+    if max_cost is not None:
+        from runner_e2e.planning import refuse_over
+
+        refuse_over(planned, max_cost)
     if out:
         from runner_e2e.contracts.base import dump
 
@@ -87,10 +120,28 @@ def parse_selectors(*, all_: bool, **flags: list[str] | None) -> Selectors:
     return Selectors.parse(all_=all_, **{name: values or () for name, values in flags.items()})
 
 
+def again(catalog: Catalog, report: Path, only: Sequence[str]) -> tuple[Selectors, Pick]:
+    """Select from an earlier campaign; the insights beside it say more exactly how cells ended."""
+    from runner_e2e.cli.aggregate import read_document
+    from runner_e2e.contracts.base import parse
+    from runner_e2e.contracts.campaign import Campaign
+    from runner_e2e.contracts.insights import Insights
+    from runner_e2e.planning import Selectors, parse_only, select_rerun
+
+    campaign = parse(Campaign, read_document(report), str(report))
+    beside = report.with_name("insights.json")
+    insights = parse(Insights, read_document(beside), str(beside)) if beside.exists() else None
+    kinds = parse_only(only)
+    return Selectors(rerun=campaign.campaign_id), lambda: select_rerun(
+        catalog, campaign, insights, only=kinds
+    )
+
+
 def make_plan(
     catalog: Catalog,
     selectors: Selectors,
     *,
+    pick: Pick | None = None,
     allow_empty: bool,
     max_retries: int,
     max_parallel: int,
@@ -105,7 +156,7 @@ def make_plan(
     from runner_e2e.planning import PlanOptions, build_plan, select
 
     try:
-        executions = select(catalog, selectors)
+        executions = pick() if pick else select(catalog, selectors)
     except NothingSelected:
         if not allow_empty:
             raise
@@ -135,6 +186,10 @@ def show(plan: Plan, format_: Format, *, as_json: bool) -> None:
                 hint="on your own machine use --format matrix or --json",
             )
         planning.append_outputs(runtime.output_file, planning.github_outputs(plan))
+        if runtime.summary_file:
+            from runner_e2e.reports import append_step_summary
+
+            append_step_summary(runtime.summary_file, planning.plan_summary_markdown(plan))
     if as_json:
         output.answer_document(plan)
     elif format_ is Format.MATRIX:
