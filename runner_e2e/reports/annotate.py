@@ -12,7 +12,9 @@ PER_STEP = 10
 MESSAGE_BYTES = 2_000
 
 
-def error_annotations(campaign: Campaign, insights: Insights, *, limit: int = PER_STEP) -> list[str]:
+def error_annotations(
+    campaign: Campaign, insights: Insights, *, limit: int = PER_STEP
+) -> list[str]:
     """Workflow commands, a line each, the worst first; the last one counts what has no room."""
     cells = cells_of(campaign, insights)
     red = [

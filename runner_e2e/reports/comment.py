@@ -28,9 +28,13 @@ def comment_markdown(
     Where GitHub still refuses it (422), call again with half the budget: the sections of the
     summary go from the last to the first, the marker and the outcome stay.
     """
-    # Counted as JavaScript counts: an emoji is two.
-    page = Page(budget, size=lambda text: len(text.encode("utf-16-le")) // 2)
+    where = link("the full page", page_url) if page_url else "the job summary"
+    page = Page(budget, f"_There was not room for everything here; {where} has the rest._", _units)
     page.add(MARKER)
     fill(page, campaign, insights, plan, page_url)
-    where = link("the full page", page_url) if page_url else "the job summary"
-    return page.text(f"_The rest is in {where}._")
+    return page.text()
+
+
+def _units(text: str) -> int:
+    """Count as JavaScript counts: an emoji is two."""
+    return len(text.encode("utf-16-le")) // 2

@@ -15,13 +15,13 @@ def summary_budget(path: Path) -> int:
 
 
 def append_step_summary(path: Path, text: str) -> bool:
-    """Append ``text`` and tell whether it fitted.
+    """Append ``text`` and tell whether there was room for it.
 
     Above its limit GitHub drops the whole file and the step stays green, so what does not fit is
-    not written. Write ``text`` with the budget of :func:`summary_budget` and it always fits.
+    not written. ``text`` that was made with the budget of :func:`summary_budget` always fits.
     """
     data = text.encode()
-    if len(data) > summary_budget(path):
+    if not data or len(data) > summary_budget(path):
         return False
     with path.open("ab+") as file:
         file.write(b"\n\n" if file.tell() else b"")

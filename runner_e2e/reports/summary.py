@@ -40,10 +40,10 @@ def summary_markdown(
     budget: int = SUMMARY_BYTES,
 ) -> str:
     """Write ``summary.md``, at most ``budget`` bytes of it. ``page_url`` is the full page's."""
-    page = Page(budget)
-    fill(page, campaign, insights, plan, page_url)
     where = link("the full page", page_url) if page_url else "`campaign.json` of the report"
-    return page.text(f"_There was not room for everything; the rest is in {where}._")
+    page = Page(budget, f"_There was not room for everything here; {where} has the rest._")
+    fill(page, campaign, insights, plan, page_url)
+    return page.text()
 
 
 def fill(
@@ -102,26 +102,25 @@ def _origin(source: CampaignSource) -> Iterator[str]:
 def _failures(page: Page, failed: Sequence[Cell]) -> None:
     if not failed:
         return
-    page.add("### Failed")
     rows = [
         f"| {_name(c)} | {_kind(c)} | {_short(c)} | {c.result.attempt} "
         f"| {duration(c.result.duration_ms)} | {cell_cost(c.result)} |"
         for c in worst_first(failed)
     ]
     head = ("Cell", "Class and code", "What happened", "Attempt", "Time", "Cost")
-    page.table(head, "lllrrr", rows, "failed cells")
+    page.table("Failed", head, "lllrrr", rows, "failed cells")
 
 
 def _unresolved(page: Page, unresolved: Sequence[Cell]) -> None:
     """Show the cells that nobody knows about: neither passed nor failed, and never green."""
     if not unresolved:
         return
-    page.add("### Unresolved")
     rows = [
         f"| {_name(c)} | `{c.insight.state}` | {_short(c)} | {_file(c.insight.file)} |"
         for c in unresolved
     ]
-    page.table(("Cell", "State", "What is known", "File"), "llll", rows, "unresolved cells")
+    head = ("Cell", "State", "What is known", "File")
+    page.table("Unresolved", head, "llll", rows, "unresolved cells")
 
 
 def _suites(page: Page, campaign: Campaign, cells: Sequence[Cell], names: dict[str, str]) -> None:
@@ -130,14 +129,14 @@ def _suites(page: Page, campaign: Campaign, cells: Sequence[Cell], names: dict[s
     by_suite: dict[str, list[Cell]] = {}
     for c in cells:
         by_suite.setdefault(c.insight.execution_id.split(".")[0], []).append(c)
-    page.add("### Suites")
     rows = [
         f"| **{cell(names.get(suite.suite_id, suite.suite_id), 80)}** "
         f"| {strip(by_suite[suite.suite_id])} | {suite.passed:,} of {suite.selected:,} "
         f"| {_planned(suite)} | {duration(suite.duration_ms)} |"
         for suite in campaign.suites
     ]
-    page.table(("Suite", "", "Passed", "Planned", "Time"), "llrrr", rows, "suites")
+    head = ("Suite", "", "Passed", "Planned", "Time")
+    page.table("Suites", head, "llrrr", rows, "suites")
     page.add("<sub>🟩 passed 🟨 passed after a retry 🟥 failed ⬛ unresolved</sub>")
 
 
@@ -203,8 +202,8 @@ def _all(page: Page, cells: Sequence[Cell]) -> None:
         f"| {cell_cost(c.result) if c.result.attempt else ''} |"
         for c in cells
     ]
-    head = "| | Cell | Model | Attempt | Time | Cost |\n|:-:|:--|:--|--:|--:|--:|"
-    page.fold(f"All {plural(len(cells), 'cell')}", [f"{head}\n{rows[0]}", *rows[1:]], "cells")
+    top = "| | Cell | Model | Attempt | Time | Cost |\n|:-:|:--|:--|--:|--:|--:|\n"
+    page.fold(f"All {plural(len(cells), 'cell')}", rows, "cells", top=top)
 
 
 def _sign(c: Cell) -> str:
