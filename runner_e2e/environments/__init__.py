@@ -8,6 +8,7 @@ from runner_e2e.environments.roots import (
     TemporaryRoot,
     abandoned_roots,
     delete_root,
+    make_writable,
 )
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "abandoned_roots",
     "delete_root",
     "end_marked",
+    "make_writable",
     "marked_processes",
 ]

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import orjson
-
 from runner_e2e.catalog import Variables, render_task
+from runner_e2e.contracts.base import canonical_json
 from runner_e2e.contracts.job_record import Resource
 from runner_e2e.contracts.timestamps import format_timestamp
 from runner_e2e.environments import LocalWorkplace, TemporaryRoot
-from runner_e2e.evidence.files import write_atomically
+from runner_e2e.evidence import write_atomically
 from runner_e2e.execution.agent import Secrets, agent_command
+from runner_e2e.execution.packaging import OBSERVATION_FILE
 from runner_e2e.execution.request import RunRequest
 from runner_e2e.failures import (
     CleanupFailure,
@@ -89,8 +89,10 @@ class Attempting:
                 clean = False
                 left = CleanupFailure("survivors", "; ".join(report.problems))
                 failure = combine(failure, failure_of(left))
-        with contextlib.suppress(OSError):
+        try:
             self._keep_observation(outcome)
+        except OSError as error:
+            failure = combine(failure, failure_of(error))
         return Attempt(
             number=self.number,
             started_at=started_at,
@@ -142,8 +144,9 @@ class Attempting:
 
     def _keep_observation(self, outcome: FlowOutcome) -> None:
         if outcome.observation is not None:
-            data = orjson.dumps(outcome.observation.json, option=orjson.OPT_INDENT_2)
-            write_atomically(self.evidence / "snapshots" / "observation.json", data + b"\n")
+            write_atomically(
+                self.evidence / OBSERVATION_FILE, canonical_json(outcome.observation.json)
+            )
 
 
 def _nothing_observed(failure: Failure) -> FlowOutcome:

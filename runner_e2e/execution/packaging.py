@@ -1,77 +1,111 @@
-"""Taking evidence across the redaction boundary."""
+"""Taking an attempt's evidence and its result across the redaction boundary."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner_e2e.contracts.base import dump
-from runner_e2e.contracts.evidence import EVIDENCE_V1, EvidenceManifest, Leak
+from runner_e2e.contracts.base import canonical_json, dump, dump_tree, parse
+from runner_e2e.contracts.evidence import EVIDENCE_V1, EvidenceManifest
 from runner_e2e.contracts.result import Result
-from runner_e2e.evidence.files import write_atomically
-from runner_e2e.execution.agent import Secrets
-from runner_e2e.failures import Failure
+from runner_e2e.environments import make_writable
+from runner_e2e.evidence import MANIFEST, Redactor, collect_evidence, write_atomically
+from runner_e2e.execution.records import RESULT_FILE
+from runner_e2e.failures import (
+    CandidateFailure,
+    Failure,
+    PermanentInfrastructure,
+    SecretLeak,
+    failure_of,
+)
 
-MANIFEST_FILE = "evidence-manifest.json"
+OBSERVATION_FILE = "snapshots/observation.json"
+
+
+def required_files(turns: int) -> tuple[str, ...]:
+    """What must be among the evidence of a pass, beside the result itself."""
+    return (OBSERVATION_FILE, *(f"turns/{turn}/stdout.log" for turn in range(1, turns + 1)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """The evidence of an attempt as it may leave the job."""
+    """What crossed the boundary, and the failure that follows from what did not."""
 
-    files: frozenset[str]
+    manifest: EvidenceManifest
     failure: Failure | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packer:
-    """Packs evidence without the secrets of one execution."""
+    """Packs for one execution, whose secrets ``redactor`` knows."""
 
-    secrets: Secrets
+    redactor: Redactor
 
     def pack(self, source: Path, target: Path, *, passed: bool, turns: int) -> Packed:
-        """Pack what lies below ``source``."""
-        required = ["snapshots/observation.json"]
-        required += [f"turns/{turn}/stdout.log" for turn in range(1, turns + 1)]
-        files: list[str] = []
-        leaks: list[Leak] = []
-        for path in sorted(source.rglob("*")):
-            if not path.is_file() or path.is_symlink():
-                continue
-            name = path.relative_to(source).as_posix()
-            data = path.read_bytes()
-            for value in self.secrets.values.values():
-                if value.encode() in data:
-                    leaks.append(Leak(file=name, reason="exact value"))
-                    data = data.replace(value.encode(), b"[REDACTED]")
-            write_atomically(target / name, data)
-            files.append(name)
-        missing = [name for name in required if name not in files] if passed else []
-        manifest = EvidenceManifest(
-            schema=EVIDENCE_V1,
-            files=("result.json", *files),
-            leaks=tuple(leaks),
-            missing=tuple(missing),
-        )
-        write_atomically(target / MANIFEST_FILE, dump(manifest))
-        failure: Failure | None = None
-        if leaks:
-            failure = Failure(
-                failure_class="secret_leak",
-                code="secret_leak",
-                message=f"a secret was found in {', '.join(sorted({one.file for one in leaks}))}",
-            )
-        elif missing:
-            failure = Failure(
-                failure_class="permanent_infrastructure",
-                code="evidence_missing",
-                message=f"required evidence is missing: {', '.join(missing)}",
-            )
-        return Packed(files=frozenset(files), failure=failure)
+        """Copy what may leave from ``source`` to ``target``.
 
-    def redact(self, result: Result) -> Result:
-        """Take the secrets out of a result."""
-        text = result.model_dump_json(exclude_unset=True)
-        for value in self.secrets.values.values():
-            text = text.replace(value, "[REDACTED]")
-        return Result.model_validate_json(text)
+        Fails closed: where the boundary itself breaks, nothing leaves.
+        """
+        try:
+            _own(source)
+            required = required_files(turns)
+            collected = collect_evidence(source, target, self.redactor, required=required)
+        except Exception as error:  # noqa: BLE001 - a hostile file that breaks us must not get past
+            shutil.rmtree(target, ignore_errors=True)
+            nothing = EvidenceManifest(schema=EVIDENCE_V1, files=(), leaks=(), missing=())
+            return Packed(manifest=nothing, failure=failure_of(error))
+        manifest = collected.manifest
+        if manifest.leaks:
+            return Packed(manifest=manifest, failure=failure_of(_leak(manifest)))
+        if passed and manifest.missing:
+            return Packed(manifest=manifest, failure=failure_of(_missing(manifest.missing, source)))
+        return Packed(manifest=manifest, failure=None)
+
+    def clean(self, result: Result) -> tuple[Result, Failure | None]:
+        """Take secrets out of a result. One that was there is a leak, as in any other file."""
+        tree, findings = self.redactor.redact_json(dump_tree(result))
+        leaks = sorted({finding.reason for finding in findings if finding.leak})
+        clean = parse(Result, canonical_json(tree), RESULT_FILE)
+        if not leaks:
+            return clean, None
+        return clean, failure_of(SecretLeak("secret_leak", f"{RESULT_FILE}: {', '.join(leaks)}"))
+
+    def write(self, target: Path, result: Result, manifest: EvidenceManifest) -> None:
+        """Write a clean result beside its evidence and list it in the manifest."""
+        write_atomically(target / RESULT_FILE, dump(result))
+        files = tuple(sorted({*manifest.files, RESULT_FILE}))
+        write_atomically(target / MANIFEST, dump(manifest.model_copy(update={"files": files})))
+
+
+def _own(source: Path) -> None:
+    """Make sure that ``source`` is our directory and can be read: the agent could reach it."""
+    if not stat.S_ISDIR(source.lstat().st_mode):
+        source.unlink()
+        source.mkdir()
+    make_writable(source)
+
+
+def _leak(manifest: EvidenceManifest) -> SecretLeak:
+    places = sorted({f"{leak.file}: {leak.reason}" for leak in manifest.leaks})
+    shown = "; ".join(places[:10]) + (f" and {len(places) - 10} more" if places[10:] else "")
+    return SecretLeak("secret_leak", f"a secret was found in the evidence: {shown}")
+
+
+def _missing(names: Sequence[str], source: Path) -> CandidateFailure | PermanentInfrastructure:
+    """Tell whose fault it is that required evidence is not there.
+
+    We wrote each of these files. One that is gone or unreadable was taken by the agent, one that
+    is still there was withheld by us.
+    """
+    message = f"required evidence is missing: {', '.join(names)}"
+    if all(_is_untouched(source / name) for name in names):
+        return PermanentInfrastructure("evidence_missing", message)
+    return CandidateFailure("evidence_tampered", message)
+
+
+def _is_untouched(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink() and os.access(path, os.R_OK)

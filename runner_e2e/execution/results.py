@@ -15,6 +15,7 @@ from runner_e2e.billing import (
     summarize_usage,
 )
 from runner_e2e.contracts.billing import BillingSummary, RuntimeUsage
+from runner_e2e.contracts.evidence import EvidenceManifest
 from runner_e2e.contracts.result import RESULT_V2, Result, Screenshot
 from runner_e2e.execution.attempt import Attempt
 from runner_e2e.execution.request import RunRequest
@@ -29,8 +30,8 @@ class Judged:
     attempt: Attempt
     failure: Failure | None
     clean: bool
-    published: frozenset[str]
-    """The evidence files that crossed the boundary, relative to the attempt."""
+    manifest: EvidenceManifest
+    """The evidence that crossed the boundary."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -116,5 +117,5 @@ def screenshots_of(judged: Judged) -> tuple[Screenshot, ...]:
             publication="public-runner-fixture" if one.public else None,
         )
         for one in (observation.screenshots if observation else ())
-        if one.path in judged.published
+        if one.path in judged.manifest.files
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.job_record import AttemptRecord
-from runner_e2e.contracts.result import Result
 from runner_e2e.environments import TemporaryRoot
-from runner_e2e.evidence.files import write_atomically
+from runner_e2e.evidence import Redactor, write_atomically
 from runner_e2e.execution.agent import Secrets
 from runner_e2e.execution.attempt import Attempt, Attempting, now, root_resource
 from runner_e2e.execution.packaging import Packer
@@ -26,6 +26,7 @@ from runner_e2e.failures import (
     failure_of,
 )
 
+INTERRUPTED = "interrupted"
 RESERVE_S = 180.0
 """What a job needs after its last attempt: packing, upload."""
 
@@ -60,30 +61,50 @@ class _Job:
         secrets = Secrets.of(request.execution, request.credentials, request.environ)
         recorder = Recorder(request=request, started_at=now())
         recorder.write("started")
-        packer = Packer(secrets=secrets)
+        packer = self._packer(secrets)
+        interrupted = False
         while True:
-            judged = self._attempt(len(self.judged) + 1, secrets, packer, recorder)
-            self.judged.append(judged)
+            self.judged.append(self._attempt(len(self.judged) + 1, secrets, packer, recorder))
+            judged = self.judged[-1] = self._without_leak(packer)
             wait = self._wait_before_retry(judged.failure)
             if wait is None and self._wants_retry(judged.failure):
                 self.judged[-1] = judged = self._without_time(judged)
-            result = packer.redact(result_of(request, self.judged))
-            self._write(result, judged)
+            result, _ = packer.clean(result_of(request, self.judged))
+            packer.write(self._directory(judged.attempt.number), result, judged.manifest)
             recorder.attempts.append(self._record(judged))
             if wait is None:
+                interrupted = judged.failure is not None and judged.failure.code == INTERRUPTED
                 break
             recorder.write("started", files=digests(request.out))
             self.say(f"attempt {judged.attempt.number + 1} follows in {wait:.0f} s")
             self.waited += wait
             if request.cancel.wait(wait):
+                interrupted = True
                 break
         write_atomically(request.out / RESULT_FILE, dump(result))
         record = recorder.write(
-            "interrupted" if request.cancel.cancelled else "finished",
+            "interrupted" if interrupted else "finished",
             finished_at=now(),
             files=digests(request.out),
         )
         return RunOutcome(result=result, record=record)
+
+    def _packer(self, secrets: Secrets) -> Packer:
+        redactor = Redactor(secrets.values)
+        for name in redactor.too_short:
+            self.say(f"the value of {name} is too short to be told from other text")
+        return Packer(redactor=redactor)
+
+    def _directory(self, attempt: int) -> Path:
+        return self.request.out / f"attempt-{attempt}"
+
+    def _without_leak(self, packer: Packer) -> Judged:
+        """The last attempt. A secret in what would be its result is a leak like any other."""
+        judged = self.judged[-1]
+        _, leak = packer.clean(result_of(self.request, self.judged))
+        if leak is None or (judged.failure and judged.failure.failure_class == "secret_leak"):
+            return judged
+        return replace(judged, failure=combine_scan(judged.failure, leak))
 
     def _attempt(self, number: int, secrets: Secrets, packer: Packer, recorder: Recorder) -> Judged:
         """Run one attempt in a fresh root, pack its evidence, delete the root."""
@@ -95,7 +116,7 @@ class _Job:
             attempt = attempting.run()
             packed = packer.pack(
                 attempting.evidence,
-                self.request.out / f"attempt-{number}",
+                self._directory(number),
                 passed=attempt.failure is None,
                 turns=len(attempt.outcome.turn_timings),
             )
@@ -109,7 +130,7 @@ class _Job:
             attempt=attempt,
             failure=failure,
             clean=attempt.clean and problem is None,
-            published=packed.files,
+            manifest=packed.manifest,
         )
 
     def _drop(self, root: TemporaryRoot, recorder: Recorder) -> str | None:
@@ -166,10 +187,6 @@ class _Job:
             return judged
         message = f"{failure.message}\nnot tried again: no time was left ({failure.code})"
         return replace(judged, failure=replace(failure, code="no_time_to_retry", message=message))
-
-    def _write(self, result: Result, judged: Judged) -> None:
-        directory = self.request.out / f"attempt-{judged.attempt.number}"
-        write_atomically(directory / RESULT_FILE, dump(result))
 
     def _record(self, judged: Judged) -> AttemptRecord:
         failure = judged.failure

@@ -27,6 +27,7 @@ from runner_e2e.flows.session import (
 )
 from runner_e2e.matchers import FileRefused
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drive:
     """A task on a session, until a deadline."""

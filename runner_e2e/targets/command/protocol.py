@@ -26,6 +26,8 @@ PROTOCOL: Literal[1] = 1
 MAX_LINE_BYTES = 1024 * 1024
 MAX_OBJECT_BYTES = 64 * 1024
 """A line that is neither a message nor a plan. Parsed JSON takes many times its size in memory."""
+MAX_DEPTH = 32
+"""Nesting of ``arguments`` and of a usage: what stays readable for whoever reads it later."""
 MAX_EVENTS = 10_000
 """Events in a turn."""
 MAX_INTERACTIONS = 100
@@ -173,6 +175,19 @@ def protocol_error(turn: int, line: int, reason: str) -> CandidateFailure:
     )
 
 
+def _depth(value: object) -> int:
+    """How deep lists and objects stand in each other."""
+    depth, level = 0, [value]
+    while level := [
+        inner
+        for one in level
+        if isinstance(one, dict | list)
+        for inner in (one.values() if isinstance(one, dict) else one)
+    ]:
+        depth += 1
+    return depth
+
+
 def read_events(data: bytes, turn: int) -> Iterator[tuple[int, Event]]:
     """Yield each event with its line number from 1; blank lines count but are no events.
 
@@ -197,6 +212,8 @@ def read_events(data: bytes, turn: int) -> Iterator[tuple[int, Event]]:
             raise protocol_error(
                 turn, number, f"a {event.type} event may have {MAX_OBJECT_BYTES} bytes"
             )
+        if _depth(event.model_extra or getattr(event, "arguments", None)) > MAX_DEPTH:
+            raise protocol_error(turn, number, f"it is nested deeper than {MAX_DEPTH}")
         asked += isinstance(event, PlanEvent | QuestionEvent | ToolRequestEvent)
         if asked > MAX_INTERACTIONS:
             raise protocol_error(turn, number, f"a turn may ask {MAX_INTERACTIONS} times")

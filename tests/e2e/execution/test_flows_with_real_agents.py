@@ -240,7 +240,12 @@ WRONG: dict[str, tuple[str, str, str, dict[str, Any]]] = {
         WARM_AGENT.replace('"\\n")', '" \\n")'),
         WARM,
     ),
-    "no file": ("candidate_failure", "file_missing", "emit(type='status', issue='in_review')", WARM),
+    "no file": (
+        "candidate_failure",
+        "file_missing",
+        "emit(type='status', issue='in_review')",
+        WARM,
+    ),
     "done too early": ("candidate_failure", "issue_status", "pass", WARM),
     "a call with other arguments": (
         "candidate_failure",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -223,17 +224,16 @@ def test_an_agent_that_dies_between_turns_is_a_candidate_failure(
     "deed",
     [
         "import shutil; shutil.rmtree(os.environ['RUNNER_E2E_WORKSPACE'])",
-        "root = os.path.dirname(os.environ['RUNNER_E2E_WORKSPACE'])\n"
-        "os.makedirs(root + '/turns/2')",
-        "root = os.path.dirname(os.environ['RUNNER_E2E_WORKSPACE'])\n"
-        "os.makedirs(root + '/private/turns/2/stdout.log')",
+        "os.makedirs(ROOT + '/turns/2')",
+        "os.makedirs(ROOT + '/private/turns/2/stdout.log')",
     ],
 )
 def test_an_agent_that_spoils_its_own_next_turn_is_a_candidate_failure(
     deed: str, tmp_path: Path
 ) -> None:
-    ran = run_agent(tmp_path, f"{ANSWER}{deed}", **SECOND_TURN)
-    assert ran.result.failure_class == "candidate_failure"
+    root = "ROOT = os.path.dirname(os.environ['RUNNER_E2E_WORKSPACE'])\n"
+    ran = run_agent(tmp_path, f"{root}{ANSWER}{deed}", **SECOND_TURN)
+    assert ran.verdict == ("candidate_failure", "agent_not_started")
     assert nothing_is_left(ran)
 
 
@@ -314,7 +314,7 @@ CLEAN = {"PATH", "LANG", "TERM", "HOME", "TMPDIR", "GREETING", "TOKEN"}
 
 
 def test_an_agent_sees_a_short_allow_list_and_its_own_variables(tmp_path: Path) -> None:
-    agent = f"print(json.dumps(dict(os.environ)))\nprint(turn['text'].split()[-1])"
+    agent = "print(json.dumps(dict(os.environ)))\nprint(turn['text'].split()[-1])"
     ran = run_agent(
         tmp_path,
         agent,
@@ -359,8 +359,6 @@ def test_a_program_that_does_not_exist_is_permanent_infrastructure(tmp_path: Pat
     Path(request.catalog_directory, "agent.py").unlink()
     execution = request.execution
     profile = execution.profile.model_copy(update={"agent": {"command": ["no-such-program-here"]}})
-    from dataclasses import replace
-
     changed = execution.model_copy(update={"profile": profile})
     ran = run_request(replace(request, execution=changed))
     assert ran.verdict == ("permanent_infrastructure", "agent_not_started")
@@ -368,7 +366,7 @@ def test_a_program_that_does_not_exist_is_permanent_infrastructure(tmp_path: Pat
 
 TRIGGERS = (
     "429 503 rate limit ECONNRESET socket hang up provider timed out; service unavailable; "
-    "browser bootstrap failed before task creation; secret must not leak; cleanup failed; teardown; "
+    "browser bootstrap failed before task creation; secret must not leak; cleanup failed; "
     "lease release failed; unauthorized; forbidden; invalid api key; missing credential; "
     "qualification; immutable image digest; budget has been exceeded; overloaded; harness failed"
 )
@@ -398,8 +396,6 @@ def test_what_a_candidate_writes_never_moves_its_class(deed: str, tmp_path: Path
 
 
 def test_two_executions_in_one_process_do_not_end_each_other(tmp_path: Path) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     agents = {
         "a": f"PIDS = {str(tmp_path / 'a')!r}\n{DAEMON}\n{ANSWER}",
         "b": f"subprocess.run(['sleep', '0.5'])\n{ANSWER}",
@@ -411,9 +407,77 @@ def test_two_executions_in_one_process_do_not_end_each_other(tmp_path: Path) -> 
 
 
 def test_no_descriptor_and_no_child_is_left_in_the_harness(tmp_path: Path) -> None:
+    descriptors = Path("/proc/self/fd")
     run_agent(tmp_path / "first", ANSWER)
-    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
+    before = len(list(descriptors.iterdir()))
     run_agent(tmp_path / "second", ANSWER)
-    after = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
-    assert after <= before
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert len(list(descriptors.iterdir())) <= before
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    assert children.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "import shutil; shutil.rmtree(ROOT + '/private')",
+        "os.unlink(ROOT + '/private/turns/1/stdout.log')",
+        "os.rename(ROOT + '/private', ROOT + '/x'); os.symlink('/etc', ROOT + '/private')",
+        "log = ROOT + '/private/turns/1/stdout.log'; os.unlink(log); os.symlink('/etc/passwd', log)",
+    ],
+    ids=["directory", "file", "directory link", "file link"],
+)
+def test_an_agent_that_takes_its_evidence_away_does_not_pass(deed: str, tmp_path: Path) -> None:
+    root = "ROOT = os.path.dirname(os.environ['RUNNER_E2E_WORKSPACE'])\n"
+    ran = run_agent(tmp_path, f"{root}{ANSWER}{deed}")
+    assert ran.verdict == ("candidate_failure", "evidence_tampered")
+    written = b"".join(path.read_bytes() for path in ran.out.rglob("*") if path.is_file())
+    assert b"root:x:0" not in written
+
+
+def test_an_agent_that_fills_the_evidence_keeps_what_a_pass_needs(tmp_path: Path) -> None:
+    agent = f"""
+private = os.path.dirname(os.environ["RUNNER_E2E_WORKSPACE"]) + "/private/turns/0/"
+os.makedirs(private)
+for number in range(40):
+    with open(private + str(number) + ".log", "w") as file:
+        file.write("x" * 4_000_000)
+{ANSWER}"""
+    ran = run_agent(tmp_path, agent)
+    assert ran.result.status == "passed"
+    assert sum(one.bytes for one in ran.record.files) < 70 * 1024 * 1024
+    assert b"left out" in ran.evidence("evidence-notes.txt")
+
+
+SECRET = 'correct/horse+battery="staple"7291'
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "print(KEY)",
+        "print(KEY, file=sys.stderr)",
+        "say(KEY)",
+        "say(json.dumps(json.dumps(KEY)))",
+        "import base64; say(base64.b64encode(b'a' + KEY.encode()).decode())",
+        "import base64; say(base64.b64encode(b'ab' + KEY.encode()).decode())",
+        "import urllib.parse; say(urllib.parse.quote(KEY, safe=''))",
+        "sys.stdout.buffer.write(KEY.encode('utf-16-le'))",
+        "emit(type='usage', note=KEY)",
+        "emit(type='plan', body=KEY)",
+        "print(KEY[:10], end='', flush=True); time.sleep(0.05); print(KEY[10:])",
+    ],
+)
+def test_a_secret_never_leaves_in_whatever_form_an_agent_writes_it(
+    deed: str, tmp_path: Path
+) -> None:
+    ran = run_agent(
+        tmp_path,
+        f"KEY = os.environ['KEY']\n{deed}",
+        env={"KEY": {"$secretRef": "OPENAI_API_KEY"}},
+        environ={"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": SECRET},
+    )
+    assert ran.result.failure_class == "secret_leak"
+    for path in ran.out.rglob("*"):
+        if path.is_file():
+            assert SECRET.encode() not in path.read_bytes()
+    assert not any(SECRET in line for line in ran.lines)
