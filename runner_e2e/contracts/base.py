@@ -22,7 +22,7 @@ from typing import Annotated, Any, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
 from pydantic.alias_generators import to_camel
-from pydantic_core import CoreSchema, ErrorDetails, core_schema
+from pydantic_core import CoreSchema, ErrorDetails, PydanticSerializationError, core_schema
 
 from runner_e2e.errors import DocumentError
 
@@ -79,9 +79,21 @@ class Document(BaseModel):
 def dump(model: BaseModel) -> bytes:
     """Serialize to the bytes of the wire: compact UTF-8 JSON and one newline.
 
-    Same model, same bytes. Fields come in the order they are declared in.
+    Same model, same bytes. Fields come in the order they are declared in. Half of a surrogate
+    pair, which a file name or an environment that is no UTF-8 brings along, becomes U+FFFD: what an
+    agent prints must not cost the record of a paid run.
     """
-    return model.model_dump_json(exclude_unset=True).encode() + b"\n"
+    try:
+        text = model.model_dump_json(exclude_unset=True)
+    except PydanticSerializationError:
+        tree = dump_tree(model)
+        text = _HALF_PAIR.sub(
+            "\ufffd", json.dumps(tree, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        )
+    return text.encode() + b"\n"
+
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def dump_tree(model: BaseModel) -> Any:
@@ -110,7 +122,8 @@ def parse(model: type[D], data: bytes, source: str) -> D:
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         # "ignore" reaches also what a person wrote and a document echoes, such as matchers.
-        document = model.model_validate_json(data, extra="ignore")
+        # Our own names of fields are for code; on the wire they are as unknown as any other.
+        document = model.model_validate_json(data, extra="ignore", by_name=False)
     except ValidationError as error:
         raise DocumentError(source, explain(error, data)) from None
     if b"NaN" in data or b"Infinity" in data:

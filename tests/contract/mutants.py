@@ -74,6 +74,8 @@ class _Mutation:
                     below = [*keys, wire]
                     if not is_optional(field):
                         yield self._without(below, f"{path}.{wire}")
+                        if name != wire:
+                            yield self._renamed(below, name, f"{path}.{wire}")
                     yield from self.at(_bare(field["schema"]), below, f"{path}.{wire}")
             case "tuple":
                 yield from self.at(core["items_schema"][0], [*keys, 0], f"{path}[0]")
@@ -99,11 +101,19 @@ class _Mutation:
 
     def _without(self, keys: list[Any], path: str) -> Mutant:
         mutant = self._with(keys, None, path, "missing")
-        parent = mutant.tree
-        for key in keys[:-1]:
-            parent = parent[key]
-        del parent[keys[-1]]
+        _remove(mutant.tree, keys)
         return mutant
+
+    def _renamed(self, keys: list[Any], name: str, path: str) -> Mutant:
+        mutant = self._with([*keys[:-1], name], self._value(keys), path, "our name of the field")
+        _remove(mutant.tree, keys)
+        return mutant
+
+
+def _remove(tree: Tree, keys: list[Any]) -> None:
+    for key in keys[:-1]:
+        tree = tree[key]
+    del tree[keys[-1]]
 
 
 def _bare(core: Core) -> Core:

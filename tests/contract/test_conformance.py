@@ -48,7 +48,7 @@ def read(kind: type[BaseModel], tree: Tree) -> BaseModel:
     data = json.dumps(tree).encode()
     if issubclass(kind, Document):
         return parse(kind, data, "test")
-    matcher: BaseModel = TypeAdapter(Matcher).validate_json(data, extra="ignore")
+    matcher: BaseModel = TypeAdapter(Matcher).validate_json(data, extra="ignore", by_name=False)
     return matcher
 
 

@@ -56,7 +56,7 @@ def roots() -> list[type[BaseModel]]:
 
 
 every_root = pytest.mark.parametrize("kind", roots(), ids=lambda kind: kind.__name__)
-many = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def read(kind: type[BaseModel], tree: Tree) -> BaseModel:

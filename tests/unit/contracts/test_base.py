@@ -242,6 +242,26 @@ def test_what_is_json_but_no_object_is_named_as_such(data: bytes) -> None:
     assert reason(data).startswith("the document: input should be an object")
 
 
+def test_our_own_names_of_fields_are_unknown_on_the_wire() -> None:
+    assert read('{"always":1,"nullable":null,"open_null":5}').open_null is None
+    assert Sample(always=1, nullable=None, open_null=5).open_null == 5
+
+
+def test_half_of_a_surrogate_pair_does_not_cost_the_document() -> None:
+    broken = Sample(
+        always=1,
+        nullable=None,
+        amount=1e30,
+        free=["\udcff.txt", {"\U0001f9ea": "\u00e9\ud800"}],
+        usage={"\ud800": 1.5},
+    )
+    whole = read(dump(broken))
+    assert whole.free == ["\ufffd.txt", {"\U0001f9ea": "\u00e9\ufffd"}]
+    assert whole.usage
+    assert set("".join(whole.usage)) == {"\ufffd"}
+    assert dump(whole) == dump(broken)
+
+
 # Paths
 
 
