@@ -50,7 +50,7 @@ def source_of(source: CampaignSource) -> dict[str, str | None]:
         ref = ref.removeprefix(prefix) if ref else ref
     return {
         "sha": text.visible(source.sha, 64)[:12] if source.sha else None,
-        "commit": text.commit_url(source),
+        "commit": text.commit_url(text.repository_url(source), source.sha),
         "ref": text.visible(ref, 100) if ref else None,
         "event": text.visible(source.event_name, 60) if source.event_name else None,
         "run": text.web_url(source.workflow_run_url),

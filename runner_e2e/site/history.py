@@ -18,8 +18,8 @@ from runner_e2e.site import text
 from runner_e2e.site.pages import render
 from runner_e2e.site.standing import Standing, standings
 from runner_e2e.site.suites import suite_page, suite_path
-from runner_e2e.site.trail import NIGHTS, Trail, trail
-from runner_e2e.site.trends import Chart, charts, definitions, of_suite, overall
+from runner_e2e.site.trail import NIGHTS
+from runner_e2e.site.trends import Chart, Point, charts, definitions, overall, suite_points
 from runner_e2e.site.words import KINDS, Kind
 
 _MAX_ROWS = 500
@@ -64,7 +64,6 @@ class Suite:
     id: str
     href: str
     kinds: Mapping[Kind, int]
-    trail: Trail
     charts: tuple[Chart, ...]
     points: int
     definitions: int
@@ -96,6 +95,7 @@ def _bundle_page(url: str) -> str | None:
 def _row(row: IndexRow, known: HistoryCampaign | None, lane: str | None) -> Row:
     kind = kind_of_row(row)
     source = known.source if known else None
+    repository = f"{row.run.server}/{row.run.repository}" if row.run else None
     return Row(
         id=row.campaign_id,
         href=_bundle_page(row.url) if row.bundle_bytes else None,
@@ -109,7 +109,7 @@ def _row(row: IndexRow, known: HistoryCampaign | None, lane: str | None) -> Row:
         broken=broken(row),
         cost=text.cost(row.cost_usd, complete=row.cost_complete),
         sha=text.visible(row.sha, 64)[:12] if row.sha else None,
-        commit=text.commit_url(source) if source else None,
+        commit=text.commit_url(repository, row.sha),
         ref=text.visible(source.ref.removeprefix("refs/heads/"), 100)
         if source and source.ref
         else None,
@@ -117,28 +117,18 @@ def _row(row: IndexRow, known: HistoryCampaign | None, lane: str | None) -> Row:
     )
 
 
-def _suite(suite_id: str, history: HistoryIndex, cells: list[Standing]) -> Suite:
-    points = of_suite(history, suite_id)
+def _suite(series: CellSeries, points: Mapping[str, Point], cells: list[Standing]) -> Suite:
     kinds = dict.fromkeys(KINDS, 0)
     for cell in cells:
         kinds[cell.kind] += 1
-    nights: list[Kind | None] = []
-    for campaign in reversed(history.campaigns[:NIGHTS]):
-        found = next((each for each in campaign.suites if each.suite_id == suite_id), None)
-        if found is None:
-            nights.append(None)
-        elif found.executed < found.selected:
-            nights.append("unresolved" if found.passed == found.executed else "failed")
-        else:
-            nights.append("passed" if found.passed == found.selected else "failed")
+    shown = list(points.values())
     return Suite(
-        id=suite_id,
-        href=suite_path(suite_id),
+        id=series.suite_id,
+        href=suite_path(series.suite_id),
         kinds={kind: count for kind, count in kinds.items() if count},
-        trail=trail(nights),
-        charts=charts(points),
-        points=len(points),
-        definitions=definitions(points),
+        charts=charts(shown),
+        points=len(shown),
+        definitions=definitions(shown),
     )
 
 
@@ -183,7 +173,8 @@ def _index(
     standing = {suite_id: standings(each, last=NIGHTS) for suite_id, each in series.items()}
     red = [cell for suite_id in sorted(standing) for cell in standing[suite_id] if cell.nights]
     red.sort(key=lambda cell: (tuple(KINDS).index(cell.kind), -cell.nights))
-    points = overall(history)
+    measured = {suite_id: suite_points(each, history) for suite_id, each in series.items()}
+    points = overall(measured)
     return render(
         "history.html",
         base="assets",
@@ -204,7 +195,7 @@ def _index(
         charts=charts(points),
         points=len(points),
         definitions=definitions(points),
-        suites=[_suite(each, history, standing[each]) for each in sorted(series)],
+        suites=[_suite(series[each], measured[each], standing[each]) for each in sorted(series)],
         words=KINDS,
         rows=shown[:_MAX_ROWS],
         more_rows=max(0, len(shown) - _MAX_ROWS),

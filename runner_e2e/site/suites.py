@@ -10,7 +10,7 @@ from runner_e2e.site import text
 from runner_e2e.site.pages import render
 from runner_e2e.site.standing import Standing, nights_of, standings, word_of
 from runner_e2e.site.trail import kind_of_outcome
-from runner_e2e.site.trends import charts, definitions, of_suite
+from runner_e2e.site.trends import charts, definitions, suite_points
 from runner_e2e.site.words import CLASS_WORDS, KINDS
 
 NIGHTS = 60
@@ -32,7 +32,7 @@ def suite_page(
     """Heat map and trends of a suite; the island holds the timeline of every cell."""
     nights = nights_of(series)[-NIGHTS:]
     cells = standings(series, last=NIGHTS)
-    points = of_suite(history, suite_id)
+    points = list(suite_points(series, history).values())
     red = sum(cell.nights > 0 for cell in cells)
     return render(
         "suite.html",

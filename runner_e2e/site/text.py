@@ -133,12 +133,11 @@ def repository_url(source: Source) -> str | None:
     return found.group(1) if found else None
 
 
-def commit_url(source: Source) -> str | None:
-    """Where the commit can be read; only for a full hash in a known repository."""
-    repository = repository_url(source)
-    if repository is None or source.sha is None or not _COMMIT.fullmatch(source.sha):
+def commit_url(repository: str | None, sha: str | None) -> str | None:
+    """Where the commit can be read; only for a full hash in a repository with a web address."""
+    if web_url(repository) is None or sha is None or not _COMMIT.fullmatch(sha):
         return None
-    return f"{repository}/commit/{source.sha}"
+    return f"{repository}/commit/{sha}"
 
 
 def evidence_href(path: str) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from runner_e2e.contracts.billing import AggregateBillingSummary
-from runner_e2e.contracts.history import HistoryCampaign, HistoryIndex
+from runner_e2e.contracts.history import CellOutcome, CellSeries, HistoryIndex
 from runner_e2e.site import text
+from runner_e2e.site.standing import GREEN, nights_of
+from runner_e2e.site.trail import kind_of_outcome
 
 WIDTH = 240
 HEIGHT = 48
@@ -16,17 +17,21 @@ _MAX_POINTS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One campaign, or one suite of it. ``definition`` tells whether neighbours compare."""
+    """One campaign, or one suite of it. ``definition`` tells whether neighbours compare.
+
+    Milliseconds and US dollars. ``tokens`` and ``lease_ms`` are ``None`` for campaigns that
+    history.json no longer holds.
+    """
 
     definition: str
-    passed: int
+    green: int
     selected: int
-    billing: AggregateBillingSummary
-
-    @property
-    def priced(self) -> bool:
-        """Whether the cost is whole, not only a lower bound."""
-        return self.billing.tests_with_complete_billing == self.billing.test_count
+    cost: float
+    priced: bool
+    """Whether the cost is whole, not only a lower bound."""
+    run_ms: float
+    tokens: int | None
+    lease_ms: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,42 +46,41 @@ class Chart:
     breaks: str
 
 
-Measure = Callable[[Point], float]
-
-
 def _percent(share: float) -> str:
     # 99.97 % must not read as everything.
     return "100%" if share == 1 else f"{min(share * 100, 99.9):.1f}%"
 
 
-_FIGURES: tuple[tuple[str, Measure, Callable[[float], str]], ...] = (
-    ("Pass rate", lambda point: point.passed / point.selected, _percent),
-    ("Cost", lambda point: point.billing.observed_and_estimated_cost_usd, text.money),
-    ("Tokens", lambda point: point.billing.llm.total_tokens, text.number),
-    ("Agent time", lambda point: point.billing.agent_run_duration_ms, text.duration),
-    ("Lease time", lambda point: point.billing.lease_duration_ms, text.duration),
+_Measure = Callable[[Point], float | None]
+_FIGURES: tuple[tuple[str, _Measure, Callable[[float], str]], ...] = (
+    ("Pass rate", lambda point: point.green / point.selected, _percent),
+    ("Cost", lambda point: point.cost, text.money),
+    ("Time of all cells", lambda point: point.run_ms, text.duration),
+    ("Tokens", lambda point: point.tokens, text.number),
+    ("Lease time", lambda point: point.lease_ms, text.duration),
 )
 
 
 def charts(points: Sequence[Point]) -> tuple[Chart, ...]:
-    """Draw every figure of ``points``, oldest first; only the newest sixty are drawn."""
-    shown = [point for point in points if point.selected][-_MAX_POINTS:]
-    if not shown:
-        return ()
+    """Draw every figure that has a value above zero, oldest first; at most sixty points each."""
     drawn = []
     for name, measure, say in _FIGURES:
-        values = [measure(point) for point in shown]
+        measured = [(point, value) for point in points if (value := measure(point)) is not None]
+        shown = [point for point, _ in measured[-_MAX_POINTS:]]
+        values = [value for _, value in measured[-_MAX_POINTS:]]
+        if not shown or (name != "Pass rate" and not any(values)):
+            continue
         latest = say(values[-1])
-        if name == "Cost" and not shown[-1].priced:
-            latest = text.cost(values[-1], complete=False)
+        span = f"{say(min(values))} to {say(max(values))}"
+        if name == "Cost":
+            latest = text.cost(values[-1], complete=shown[-1].priced)
         # A rate has a ceiling; every other figure is drawn from zero to its own greatest.
-        top = 1.0 if name == "Pass rate" else max(values) or 1.0
-        line, dots = _paths(shown, values, top)
+        line, dots = _paths(shown, values, 1.0 if name == "Pass rate" else max(values))
         drawn.append(
             Chart(
                 name=name,
                 latest=latest,
-                note=f"from {say(min(values))} to {say(max(values))}",
+                note=f"{span} in {text.plural(len(shown), 'run')}",
                 line=line,
                 dots=dots,
                 breaks=_breaks(shown),
@@ -114,35 +118,69 @@ def definitions(points: Iterable[Point]) -> int:
     return len({point.definition for point in points})
 
 
-def overall(history: HistoryIndex) -> list[Point]:
-    """Every campaign that covered the whole catalog, oldest first."""
-    return [
-        Point(
-            definition=_definition(campaign),
-            passed=campaign.passed,
-            selected=campaign.selected,
-            billing=campaign.billing,
-        )
-        for campaign in reversed(history.campaigns)
-        if campaign.complete
-    ]
+def suite_points(series: CellSeries, history: HistoryIndex) -> dict[str, Point]:
+    """Every campaign that ran the whole suite, oldest first, by campaign id.
 
-
-def _definition(campaign: HistoryCampaign) -> str:
-    pairs = sorted(f"{suite.suite_id}:{suite.suite_definition_hash}" for suite in campaign.suites)
-    return " ".join(pairs)
-
-
-def of_suite(history: HistoryIndex, suite_id: str) -> list[Point]:
-    """Every campaign that ran the whole suite, oldest first."""
-    return [
-        Point(
-            definition=suite.suite_definition_hash,
-            passed=suite.passed,
-            selected=suite.selected,
-            billing=suite.billing,
-        )
-        for campaign in reversed(history.campaigns)
+    A campaign counts as whole when no other one of the same definition ran more cells: the suite's
+    size of back then is not on record.
+    """
+    ran: dict[str, list[CellOutcome]] = {each: [] for each, _ in nights_of(series)}
+    for outcomes in series.cells.values():
+        for outcome in outcomes:
+            if outcome.campaign_id in ran:
+                ran[outcome.campaign_id].append(outcome)
+    size: dict[str, int] = {}
+    for found in ran.values():
+        if found:
+            name = _definition(found)
+            size[name] = max(size.get(name, 0), len(found))
+    billing = {
+        campaign.campaign_id: suite.billing
+        for campaign in history.campaigns
         for suite in campaign.suites
-        if suite.suite_id == suite_id and suite.complete
-    ]
+        if suite.suite_id == series.suite_id
+    }
+    points = {}
+    for campaign_id, found in ran.items():
+        if not found or len(found) < size[_definition(found)]:
+            continue
+        bill = billing.get(campaign_id)
+        points[campaign_id] = Point(
+            definition=_definition(found),
+            green=sum(kind_of_outcome(outcome) in GREEN for outcome in found),
+            selected=len(found),
+            cost=sum(outcome.cost_usd or 0 for outcome in found),
+            priced=all(o.cost_usd is not None for o in found),
+            run_ms=sum(outcome.duration_ms for outcome in found),
+            tokens=bill.llm.total_tokens if bill else None,
+            lease_ms=bill.lease_duration_ms if bill else None,
+        )
+    return points
+
+
+def _definition(outcomes: Sequence[CellOutcome]) -> str:
+    return " ".join(sorted({outcome.definition_hash or "" for outcome in outcomes}))
+
+
+def overall(suites: Mapping[str, Mapping[str, Point]]) -> list[Point]:
+    """The campaigns that ran every suite whole, oldest first, each as the sum of its suites."""
+    if not suites:
+        return []
+    first, *others = (suites[suite_id] for suite_id in sorted(suites))
+    shared = [campaign_id for campaign_id in first if all(campaign_id in o for o in others)]
+    return [_sum([points[campaign_id] for points in (first, *others)]) for campaign_id in shared]
+
+
+def _sum(parts: Sequence[Point]) -> Point:
+    tokens = [part.tokens for part in parts]
+    leases = [part.lease_ms for part in parts]
+    return Point(
+        definition=" ".join(part.definition for part in parts),
+        green=sum(part.green for part in parts),
+        selected=sum(part.selected for part in parts),
+        cost=sum(part.cost for part in parts),
+        priced=all(part.priced for part in parts),
+        run_ms=sum(part.run_ms for part in parts),
+        tokens=None if None in tokens else sum(each or 0 for each in tokens),
+        lease_ms=None if None in leases else sum(each or 0 for each in leases),
+    )

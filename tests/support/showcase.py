@@ -212,7 +212,7 @@ def make_series(nights: Mapping[str, Sequence[CellState]], suite_id: str = "core
     count = max(len(states) for states in nights.values())
     campaigns = {
         f"gha-{1000 - night}-1": CellCampaign(
-            generated_at=later(-1440 * night), sha=f"{night:040x}", run_attempt=1
+            generated_at=later(-1440 * night), sha=f"{night + 1:x}".ljust(40, "0"), run_attempt=1
         )
         for night in range(count)
     }

@@ -40,7 +40,14 @@ const commands = {
   url: () => page.url(),
   media: ({ media }) => page.emulateMedia({ media }),
   evaluate: ({ expression }) => page.evaluate(expression),
-  async wait({ expression }) { await page.waitForFunction(expression); },
+  // Not waitForFunction: it evaluates strings inside the page, which the page's policy refuses.
+  async wait({ expression }) {
+    const end = Date.now() + 15_000;
+    while (!(await page.evaluate(expression))) {
+      if (Date.now() > end) throw new Error(`it never became true: ${expression}`);
+      await new Promise((resolve) => { setTimeout(resolve, 20); });
+    }
+  },
   screenshot: ({ file }) => page.screenshot({ path: file, fullPage: true }).then(() => null),
   // axe runs in a world of its own, since the page's policy rightly refuses to load it.
   async axe() {

@@ -9,6 +9,7 @@ from tests.support import showcase as the
 from tests.support.chromium import Browser
 
 SCREENSHOT_WIDTHS = (360, 820, 1440)
+OPEN = "document.getElementById('panel').open"
 
 
 @pytest.fixture
@@ -95,6 +96,7 @@ def test_a_state_that_only_a_folded_suite_has_unfolds_it(opened: Browser) -> Non
 
 def test_a_cell_opens_with_everything_that_is_known_of_it(opened: Browser) -> None:
     opened.click(tile(the.FAILED))
+    opened.wait(OPEN)
     said = opened.text("#panel")
     for part in (
         "Single turn hello",
@@ -114,9 +116,9 @@ def test_a_cell_opens_with_everything_that_is_known_of_it(opened: Browser) -> No
 def test_back_closes_a_cell_and_keeps_the_filter(opened: Browser) -> None:
     opened.do("choose", selector="#f-profile", value="codex")
     opened.click(tile(the.FAILED))
-    assert opened.count("#panel") == 1
+    opened.wait(OPEN)
     opened.do("back")
-    assert opened.count("#panel") == 0
+    opened.wait(f"!{OPEN}")
     assert opened.fragment() == "profile=codex"
     assert opened.count("#suite-core a.t") == 6
 
@@ -144,6 +146,7 @@ def test_the_keyboard_alone_reaches_everything(opened: Browser) -> None:
     opened.press("ArrowDown")
     assert opened.evaluate("document.activeElement.id") == the.MISSING
     opened.press("Enter")
+    opened.wait(OPEN)
     assert "missing" in opened.text("#panel")
     opened.press("j")
     assert opened.fragment() == "core.claude.local.question"
@@ -185,6 +188,7 @@ def test_no_width_scrolls_sideways_and_axe_finds_nothing(
     assert browser.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert browser.do("axe") == []
     browser.click('a[data-cell="core.codex.local.hello"]')
+    browser.wait(OPEN)
     assert browser.do("axe") == []
     browser.do("screenshot", file=str(tmp_path / "page.png"))
     assert (tmp_path / "page.png").stat().st_size > 10_000

@@ -85,10 +85,13 @@ def test_only_web_addresses_become_links(url: str) -> None:
 
 
 def test_a_commit_is_linked_only_where_it_surely_is_one() -> None:
-    assert text.commit_url(make_source()) == f"https://github.com/acme/agents/commit/{SHA}"
-    assert text.commit_url(make_source(sha="main")) is None
-    assert text.commit_url(Source(sha=SHA, ref=None, workflow_run_url=None)) is None
-    assert text.commit_url(make_source(workflow_run_url="https://ci.example/job/7")) is None
+    repository = text.repository_url(make_source())
+    assert repository == "https://github.com/acme/agents"
+    assert text.commit_url(repository, SHA) == f"https://github.com/acme/agents/commit/{SHA}"
+    assert text.commit_url(repository, "main") is None
+    assert text.commit_url("javascript:x", SHA) is None
+    assert text.repository_url(Source(sha=SHA, ref=None, workflow_run_url=None)) is None
+    assert text.repository_url(make_source(workflow_run_url="https://ci.example/job/7")) is None
 
 
 @pytest.mark.parametrize("path", ["../up.png", "/etc/passwd", "a//b", "a/./b", "a\\b", ""])
