@@ -6,20 +6,13 @@ it runs again on what another publisher left. So nothing of theirs is lost, and 
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from runner_e2e.errors import PublishingError
 from runner_e2e.publishing.errors import LostRace
-from runner_e2e.publishing.workbench import Entry, Tip, Workbench
-
-RACE_SECONDS = 600.0
-"""So long others may be faster. Somebody wins every round, so this is hundreds of publishers."""
-
-NETWORK_TRIES = 6
-_JITTER = random.SystemRandom()
+from runner_e2e.publishing.patience import Patience
+from runner_e2e.publishing.workbench import Tip, Workbench
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,15 +21,12 @@ class Snapshot:
 
     bench: Workbench
     tip: Tip
-    known: dict[str, Entry] = field(default_factory=dict)
-    """What was listed so far."""
     contents: dict[str, bytes] = field(default_factory=dict)
     """By path, what was read so far."""
 
     def look(self, paths: Iterable[str]) -> None:
         """List and read ``paths`` at once; one that ends with ``/`` stands for its files."""
         found = self.bench.entries(self.tip, list(paths))
-        self.known.update(found)
         blobs = {path: entry.oid for path, entry in found.items() if entry.kind == "blob"}
         contents = self.bench.read(blobs.values())
         self.contents.update({path: contents[oid] for path, oid in blobs.items()})
@@ -78,7 +68,8 @@ def update_branch(bench: Workbench, change: Change, *, dry_run: bool = False) ->
     Raises a :class:`PublishingError` and leaves the branch as it was: at once where trying again
     is no use, :class:`LostRace` or :class:`NetworkFailed` when patience ends.
     """
-    patience = _Patience()
+    patience = Patience()
+    pushed: set[str] = set()
     unsure = False
     while True:
         patience.begin()
@@ -86,11 +77,14 @@ def update_branch(bench: Workbench, change: Change, *, dry_run: bool = False) ->
             tip = bench.fetch()
             proposal = change(Snapshot(bench=bench, tip=tip))
             if proposal is None:
-                # After a broken connection this means that our push arrived all the same.
-                return Update(commit=tip.commit, moved=unsure, tries=patience.tries)
+                # After a broken connection this means that our push arrived all the same. Git may
+                # even have sent it twice and been told that it lost against itself.
+                moved = unsure or tip.commit in pushed
+                return Update(commit=tip.commit, moved=moved, tries=patience.tries)
             commit = _make(bench, tip, proposal)
             if commit is None or dry_run:
                 return Update(commit=tip.commit, moved=False, tries=patience.tries)
+            pushed.add(commit)
             unsure = True
             bench.push(commit, tip)
             return Update(commit=commit, moved=True, tries=patience.tries)
@@ -117,39 +111,3 @@ def _make(bench: Workbench, tip: Tip, proposal: Proposal) -> str | None:
     if tree == tip.tree and not proposal.new_root:
         return None
     return bench.commit(tree, None if proposal.new_root else tip.commit, proposal.message)
-
-
-class _Patience:
-    """How long to wait and when to give up. Waits are random, or all would come back at once.
-
-    The wait after a lost race grows from the time that a try takes: among many publishers, or on a
-    busy machine, a try takes long, and there short waits would only make everybody slower.
-    """
-
-    def __init__(self) -> None:
-        self.tries = 0
-        self._races = 0
-        self._breaks = 0
-        self._began = time.monotonic()
-        self._end = self._began + RACE_SECONDS
-
-    def begin(self) -> None:
-        """Count one more try."""
-        self.tries += 1
-        self._began = time.monotonic()
-
-    def wait(self, failure: PublishingError) -> None:
-        """Sleep before the next try, or raise ``failure`` when there is none."""
-        now = time.monotonic()
-        if isinstance(failure, LostRace):
-            if now > self._end:
-                raise failure
-            took = now - self._began
-            longest = min(max(2.0, 8 * took), (0.05 + took / 2) * 2**self._races)
-            self._races = min(self._races + 1, 10)
-        else:
-            self._breaks += 1
-            if self._breaks >= NETWORK_TRIES:
-                raise failure
-            longest = min(20.0, 0.5 * 2**self._breaks)
-        time.sleep(_JITTER.uniform(0, longest))

@@ -71,7 +71,7 @@ def read_lanes(
     never replaced.
     """
     roots = dict.fromkeys(destination.lane_root(one) for one in (None, lane))
-    paths = [root + name for root in roots for name in (HISTORY_FILE, INDEX_FILE, "campaigns")]
+    paths = [root + name for root in roots for name in (HISTORY_FILE, INDEX_FILE)]
     now.look([*paths, *(f"{root}cells/" for root in roots), *also])
     root = read_history(now, destination, None)
     return Lanes(root=root, own=None if lane is None else read_history(now, destination, lane))
@@ -87,7 +87,7 @@ def read_history(now: Snapshot, destination: Destination, lane: str | None) -> H
             f"{destination.branch}:{below}{error.source}: {error.reason}; nothing was written",
             hint=error.hint,
         ) from None
-    if not history.rows.campaigns and f"{below}campaigns" in now.known:
+    if not history.rows.campaigns and now.bench.entries(now.tip, [f"{below}campaigns"]):
         raise UnreadableBranch(
             f"{destination.branch}:{below} has campaigns and no {INDEX_FILE}; nothing was written",
             hint="`runner-e2e history rebuild` makes it again from the published bundles",

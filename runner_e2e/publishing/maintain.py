@@ -26,6 +26,7 @@ from runner_e2e.publishing.lanes import (
     read_lanes,
     render_site,
 )
+from runner_e2e.publishing.patience import patiently
 from runner_e2e.publishing.workbench import open_workbench
 
 LANE_DAYS = 90
@@ -66,7 +67,7 @@ def show(
 ) -> BranchView:
     """Read a published history. Raises a :class:`PublishingError`; changes nothing."""
     with open_workbench(destination, os.environ if environ is None else environ) as bench:
-        now = Snapshot(bench=bench, tip=bench.fetch())
+        now = Snapshot(bench=bench, tip=patiently(bench.fetch))
         lanes = read_lanes(now, destination, lane)
     rows = lanes.root.rows.campaigns
     return BranchView(

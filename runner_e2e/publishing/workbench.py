@@ -18,6 +18,7 @@ from runner_e2e.publishing.destination import REMOTE, Destination, Remote, resol
 from runner_e2e.publishing.errors import DiskFull
 from runner_e2e.publishing.git import scrub
 from runner_e2e.publishing.outcomes import classify, error_of
+from runner_e2e.publishing.patience import patiently
 
 TIP_REF = "refs/publishing/tip"
 SHA256_HEX = 64
@@ -59,16 +60,19 @@ class Workbench:
 
     def _open(self, remote: Remote) -> None:
         self._init("sha1")
-        words = ("ls-remote", "--symref", REMOTE, "HEAD", self.ref)
-        done = self.git.run(*words)
-        if done.returncode != 0:
-            raise error_of(classify(done.words), f"cannot read {scrub(remote.url, ())}", done.words)
-        for line in done.stdout.decode("utf-8", "replace").splitlines():
+        listing = patiently(lambda: self._survey(remote))
+        for line in listing.decode("utf-8", "replace").splitlines():
             value, _, name = line.partition("\t")
             if name == "HEAD" and value.startswith("ref: "):
                 self.head_branch = value.removeprefix("ref: ")
             elif len(value) == SHA256_HEX and name in {"HEAD", self.ref}:
                 self._init("sha256")
+
+    def _survey(self, remote: Remote) -> bytes:
+        done = self.git.run("ls-remote", "--symref", REMOTE, "HEAD", self.ref)
+        if done.returncode != 0:
+            raise error_of(classify(done.words), f"cannot read {scrub(remote.url, ())}", done.words)
+        return done.stdout
 
     def _init(self, object_format: str) -> None:
         directory = self.git.directory / object_format
@@ -165,9 +169,10 @@ class Workbench:
         if outcome != "unknown":
             raise error_of(outcome, f"cannot fetch documents of {self.ref}", done.words)
         # An older server knows filters and yet gives out no object by its id.
-        self._filter = ()
+        self._filter = ("--no-filter",)
         self.git.output(
             *("fetch", "--quiet", "--refetch", "--depth=1", "--no-tags", "--no-write-fetch-head"),
+            *self._filter,
             REMOTE,
             self.ref,
         )
