@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
+import orjson
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from runner_e2e.contracts.base import Document, Omittable, canonical_json, explain
+from runner_e2e.contracts.base import Document, Omittable, explain
 from runner_e2e.contracts.scalars import (
     ExecutionId,
     ItemId,
@@ -239,4 +240,20 @@ def protocol_schema() -> bytes:
         "title": "runner-e2e agent protocol 1",
         "$defs": definitions,
     }
-    return canonical_json(document) + b"\n"
+    return orjson.dumps(_plain(document), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
+
+
+def _plain(schema: Any) -> Any:
+    """Leave out what pydantic adds for its own use: a title per field, and null as a default."""
+    if isinstance(schema, list):
+        return [_plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: {name: _plain(field) for name, field in value.items()}
+        if key in {"properties", "$defs"}
+        else _plain(value)
+        for key, value in schema.items()
+        if not (key == "default" and value is None)
+        and not (key == "title" and "$schema" not in schema)
+    }
