@@ -105,6 +105,7 @@ class _Collection:
     leaks: list[Leak] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     written: int = 0
+    archives: ArchiveReader = field(default_factory=ArchiveReader)
 
     def take(self, source: Path, path: str) -> None:
         suffix = Path(path).suffix.lower()
@@ -157,7 +158,7 @@ class _Collection:
             return None
         found: dict[Finding, None] = {}
         try:
-            for stream in ArchiveReader().streams(file):
+            for stream in self.archives.streams(file):
                 found.update(dict.fromkeys(self.redactor.scan(stream)))
         except Uninspectable as error:
             self.leaks.append(Leak(file=path, reason=f"archive could not be inspected: {error}"))

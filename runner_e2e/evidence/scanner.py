@@ -9,9 +9,9 @@ Figures and alternatives: ``docs/decisions``.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import re2  # type: ignore[import-untyped]  # the wheel carries no types
@@ -74,14 +74,18 @@ class Scanner:
         for form in sorted(self.forms, key=len, reverse=True):
             self._by_prefix.setdefault(form[:MIN_VALUE_BYTES], []).append(form)
         self._prefixes = _compile(re.escape(form[:PREFIX_BYTES]) for form in self.forms)
-        self._shapes = shapes
-        self._shape_patterns = tuple(re.compile(shape.find + shape.rest) for shape in shapes)
         self._any_shape = _compile(shape.find for shape in shapes)
+        self._by_first: tuple[list[tuple[Shape, re.Pattern[bytes]]], ...] = tuple(
+            [] for _ in range(256)
+        )
+        for shape in shapes:
+            pattern = re.compile(shape.find + shape.rest)
+            for first in shape.first:
+                self._by_first[first].append((shape, pattern))
 
     def spans(self, data: bytes) -> list[Span]:
         """Find everything in one window, in order, overlapping spans merged into one."""
-        found = [*self._exact_spans(data), *self._shape_spans(data)]
-        found.sort(key=lambda span: (span.start, -span.end))
+        found = sorted(self._all(data), key=lambda span: (span.start, -span.end))
         merged: list[Span] = []
         for span in found:
             if merged and span.start < merged[-1].end:
@@ -92,46 +96,36 @@ class Scanner:
                 merged.append(span)
         return merged
 
-    def findings(self, data: bytes) -> list[Finding]:
+    def findings(self, data: bytes) -> tuple[Finding, ...]:
         """Say what is in one window, each thing once."""
-        found = [*self._exact_spans(data), *self._shape_spans(data)]
-        return list(dict.fromkeys(span.finding for span in found))
+        return tuple(dict.fromkeys(span.finding for span in self._all(data)))
 
     def has_exact(self, data: bytes) -> bool:
         """Tell whether a known value is there in any form."""
-        return next(iter(self._exact_forms(data)), None) is not None
+        return next(self._exact(data.translate(None, IGNORED)), None) is not None
 
-    def _exact_forms(self, data: bytes) -> set[bytes]:
-        """Collect the forms that occur in ``data`` once NULs and line ends are taken out."""
+    def _all(self, data: bytes) -> Iterator[Span]:
+        yield from _placed(self._exact(data.translate(None, IGNORED)), data, IGNORED)
+        yield from self._shaped(data)
+        if b"\0" in data:
+            yield from _placed(self._shaped(data.translate(None, b"\0")), data, b"\0")
+
+    def _exact(self, text: bytes) -> Iterator[Span]:
         if self._prefixes is None:
-            return set()
-        text = data.translate(None, IGNORED)
-        found: set[bytes] = set()
+            return
         position = 0
         while (match := self._prefixes.search(text, position)) is not None:
             start = match.start()
-            for form in self._by_prefix[text[start : start + MIN_VALUE_BYTES]]:
-                if form not in found and text.startswith(form, start):
-                    found.add(form)
+            # Values may overlap, so the next is looked for inside this one.
             position = start + 1
-        return found
+            for form in self._by_prefix[text[start : start + MIN_VALUE_BYTES]]:
+                if text.startswith(form, start):
+                    name, written = self.forms[form]
+                    finding = Finding(name=name, form=written, leak=True)
+                    yield Span(start, start + len(form), finding, EXACT_MARK)
+                    break
 
-    def _exact_spans(self, data: bytes) -> Iterator[Span]:
-        for form in self._exact_forms(data):
-            name, written = self.forms[form]
-            finding = Finding(name=name, form=written, leak=True)
-            for match in _tolerant(form).finditer(data):
-                yield Span(match.start(), match.end(), finding, EXACT_MARK)
-
-    def _shape_spans(self, data: bytes) -> Iterator[Span]:
-        yield from self._shapes_in(data)
-        if b"\0" in data:
-            text = data.translate(None, b"\0")
-            for span in self._shapes_in(text):
-                for match in _tolerant(text[span.start : span.end]).finditer(data):
-                    yield span._replace(start=match.start(), end=match.end())
-
-    def _shapes_in(self, data: bytes) -> Iterator[Span]:
+    def _shaped(self, data: bytes) -> Iterator[Span]:
         if self._any_shape is None:
             return
         position = 0
@@ -142,22 +136,22 @@ class Scanner:
                 yield span
                 if span.finding.leak:
                     position = span.end
-            elif seen > match.end():
+            elif seen:
                 # Words joined by hyphens: no run of them is random, so no part is a key either.
                 position = max(position, seen - GUARD_OVERLAP)
 
     def _shape_at(self, data: bytes, start: int) -> tuple[Span | None, int]:
         """Judge a candidate: what it is, and up to where no part of it can be random."""
         seen = 0
-        for shape, pattern in zip(self._shapes, self._shape_patterns, strict=True):
+        for shape, pattern in self._by_first[data[start]]:
             match = pattern.match(data, start)
             if match is None:
                 continue
             if shape.guard is None or shape.guard(match[0]):
-                kept = re.match(shape.keep, match[0])
+                kept = re.match(shape.keep, match[0]) if shape.keep else None
                 begin = start + (kept.end() if kept else 0)
                 finding = Finding(name=shape.name, form=None, leak=shape.leak)
-                return Span(begin, match.end(), finding, SHAPE_MARK), match.end()
+                return Span(begin, match.end(), finding, SHAPE_MARK), seen
             if shape.guard is looks_random:
                 seen = max(seen, match.end())
         return None, seen
@@ -184,8 +178,28 @@ def _compile(patterns: Iterable[bytes]) -> Any:
     return re2.compile(joined, options)
 
 
-@lru_cache(maxsize=512)
-def _tolerant(form: bytes) -> re.Pattern[bytes]:
-    """Compile ``form`` so that NULs and line ends may stand between its bytes."""
-    between = b"[" + re.escape(IGNORED) + b"]*"
-    return re.compile(between.join(re.escape(form[at : at + 1]) for at in range(len(form))))
+def _placed(spans: Iterator[Span], data: bytes, removed: bytes) -> Iterator[Span]:
+    """Move spans of a text without the bytes ``removed`` to where they lie in ``data``."""
+    runs: tuple[list[int], list[int]] | None = None
+    for span in spans:
+        if runs is None:
+            runs = _runs(data, removed)
+        before, after = runs
+        first = bisect_right(before, span.start) - 1
+        last = bisect_right(before, span.end - 1) - 1
+        yield span._replace(
+            start=after[first] + span.start - before[first],
+            end=after[last] + span.end - before[last],
+        )
+
+
+def _runs(data: bytes, removed: bytes) -> tuple[list[int], list[int]]:
+    """List where each run of bytes that stay begins: in the shortened text, and in ``data``."""
+    before: list[int] = []
+    after: list[int] = []
+    length = 0
+    for run in re.finditer(b"[^" + re.escape(removed) + b"]+", data):
+        before.append(length)
+        after.append(run.start())
+        length += run.end() - run.start()
+    return before, after

@@ -10,6 +10,7 @@ import base64
 import binascii
 import json
 import re
+import string
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ class Shape:
     """
 
     name: str
+    first: bytes
+    """The bytes that a match can begin with; saves trying the others on a candidate."""
     find: bytes
     rest: bytes = b""
     guard: Guard | None = None
@@ -80,56 +83,80 @@ _MORE = _TOKEN + rb"{0,512}"
 _BASE64 = rb"[A-Za-z0-9+/=\s\\:,]"
 
 SHAPES: tuple[Shape, ...] = (
-    Shape(name="an Anthropic key", find=rb"\bsk-ant-" + _TOKEN + rb"{16}", rest=_MORE),
-    Shape(name="an OpenRouter key", find=rb"\bsk-or-" + _TOKEN + rb"{16}", rest=_MORE),
+    Shape(name="an Anthropic key", first=b"s", find=rb"\bsk-ant-" + _TOKEN + rb"{16}", rest=_MORE),
+    Shape(name="an OpenRouter key", first=b"s", find=rb"\bsk-or-" + _TOKEN + rb"{16}", rest=_MORE),
     Shape(
         name="an OpenAI key",
+        first=b"s",
         find=rb"\bsk-(?:proj|svcacct|admin)-" + _TOKEN + rb"{16}",
         rest=_MORE,
     ),
-    Shape(name="an OpenAI key", find=rb"\bsk-" + _TOKEN + rb"{16}", rest=_MORE, guard=looks_random),
-    Shape(name="a Daytona key", find=rb"\bdtn_[A-Za-z0-9]{16}", rest=rb"[A-Za-z0-9]{0,512}"),
+    Shape(
+        name="an OpenAI key",
+        first=b"s",
+        find=rb"\bsk-" + _TOKEN + rb"{16}",
+        rest=_MORE,
+        guard=looks_random,
+    ),
+    Shape(
+        name="a Daytona key",
+        first=b"d",
+        find=rb"\bdtn_[A-Za-z0-9]{16}",
+        rest=rb"[A-Za-z0-9]{0,512}",
+    ),
     Shape(
         name="a named provider key",
+        first=b"oOdD",
         find=rb"(?i:openrouter|daytona)[_-]?(?i:api)?[_-]?(?i:key)[\"'=: ]{1,6}[A-Za-z0-9._-]{12}",
         rest=rb"[A-Za-z0-9._-]{0,512}",
         guard=looks_random,
     ),
     Shape(
         name="a GitHub token",
+        first=b"g",
         find=rb"\bgh[pousr]_[A-Za-z0-9][A-Za-z0-9_.-]{29}",
         rest=rb"[A-Za-z0-9_.-]{0,2048}",
         guard=looks_random,
     ),
-    Shape(name="a GitHub token", find=rb"\bgithub_pat_[A-Za-z0-9_]{22}", rest=_MORE),
-    Shape(name="an AWS key id", find=rb"\bAKIA[A-Z2-7]{16}\b"),
-    Shape(name="an AWS key id", find=rb"\bASIA[A-Z2-7]{16}\b", guard=_has_digit),
+    Shape(name="a GitHub token", first=b"g", find=rb"\bgithub_pat_[A-Za-z0-9_]{22}", rest=_MORE),
+    Shape(name="an AWS key id", first=b"A", find=rb"\bAKIA[A-Z2-7]{16}\b"),
+    Shape(name="an AWS key id", first=b"A", find=rb"\bASIA[A-Z2-7]{16}\b", guard=_has_digit),
     Shape(
         name="an AWS secret key",
+        first=b"aA",
         find=rb"(?i:aws_?secret_?access_?key)[\"'=: ]{1,6}[A-Za-z0-9/+]{40}",
     ),
-    Shape(name="a Google key", find=rb"\bAIza" + _TOKEN + rb"{35}", guard=looks_random),
-    Shape(name="a Google token", find=rb"\bya29\." + _TOKEN + rb"{20}", rest=_MORE),
-    Shape(name="a Google client secret", find=rb"\bGOCSPX-" + _TOKEN + rb"{24}", rest=_MORE),
+    Shape(name="a Google key", first=b"A", find=rb"\bAIza" + _TOKEN + rb"{35}", guard=looks_random),
+    Shape(name="a Google token", first=b"y", find=rb"\bya29\." + _TOKEN + rb"{20}", rest=_MORE),
+    Shape(
+        name="a Google client secret",
+        first=b"G",
+        find=rb"\bGOCSPX-" + _TOKEN + rb"{24}",
+        rest=_MORE,
+    ),
     Shape(
         name="a Slack token",
+        first=b"x",
         find=rb"\bxox[abeoprs]-[A-Za-z0-9-]{10}",
         rest=rb"[A-Za-z0-9-]{0,512}",
         guard=_has_digit,
     ),
     Shape(
         name="a Slack token",
+        first=b"x",
         find=rb"\bxapp-[0-9]-[A-Za-z0-9-]{10}",
         rest=rb"[A-Za-z0-9-]{0,512}",
     ),
     Shape(
         name="a Slack webhook",
+        first=b"h",
         find=rb"\bhooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/]{18}",
         rest=rb"[A-Za-z0-9/]{0,512}",
         guard=_has_digit,
     ),
     Shape(
         name="a private key",
+        first=b"-",
         find=rb"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----",
         rest=_BASE64
         + rb"{0,12288}(?:-[A-Za-z0-9]"
@@ -139,12 +166,14 @@ SHAPES: tuple[Shape, ...] = (
     ),
     Shape(
         name="a JSON web token",
+        first=b"e",
         find=rb"\beyJ[A-Za-z0-9_-]{8}",
         rest=rb"[A-Za-z0-9_-]{0,1024}\.[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{16,1024}",
         guard=_is_jwt,
     ),
     Shape(
         name="a bearer header",
+        first=b"bB",
         find=rb"(?i:\bbearer)\s{1,4}[A-Za-z0-9._~+/=-]{16}",
         rest=rb"[A-Za-z0-9._~+/=-]{0,8192}",
         guard=looks_random,
@@ -153,6 +182,7 @@ SHAPES: tuple[Shape, ...] = (
     ),
     Shape(
         name="an assignment to a secret name",
+        first=b"xXaArRcCpP",
         find=rb"(?i:\bx-api-key|api[_-]?key|access[_-]?token|refresh[_-]?token"
         rb"|client[_-]?secret|passw(?:or)?d)\\?[\"']?\s?[=:]\s?\\?[\"']?[A-Za-z0-9._~+/=-]{8}",
         rest=rb"[A-Za-z0-9._~+/=-]{0,512}",
@@ -162,6 +192,7 @@ SHAPES: tuple[Shape, ...] = (
     ),
     Shape(
         name="a password in a URL",
+        first=string.ascii_lowercase.encode(),
         find=rb"\b[a-z][a-z0-9+.-]{1,20}://[^/\s:@\"']{0,64}:[^/\s:@\"']{3,128}@",
         leak=False,
         keep=rb"[^:]+://",
