@@ -13,7 +13,12 @@ from runner_e2e.billing.runtime import (
     runtime_usage,
     unreported_runtime,
 )
-from runner_e2e.billing.totals import aggregate_billing, billing_summary, result_billing
+from runner_e2e.billing.totals import (
+    aggregate_billing,
+    billing_summary,
+    result_billing,
+    sum_billing,
+)
 from runner_e2e.billing.usage import add_usage, cost_status, join_usage, summarize_usage
 
 __all__ = [
@@ -31,6 +36,7 @@ __all__ = [
     "result_billing",
     "runtime_usage",
     "stale_price_warning",
+    "sum_billing",
     "summarize_usage",
     "unreported_runtime",
 ]

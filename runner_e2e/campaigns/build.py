@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from runner_e2e.billing import aggregate_billing
+from runner_e2e.billing import result_billing, sum_billing
 from runner_e2e.campaigns.choose import Outcome, choose
 from runner_e2e.campaigns.evidence import PublicImage
 from runner_e2e.campaigns.jobs import JobHistory
+from runner_e2e.campaigns.memory import without_garbage_search
 from runner_e2e.campaigns.observations import UNKNOWN, Collection, Observation
-from runner_e2e.contracts.billing import AggregateBillingSummary
+from runner_e2e.contracts.billing import AggregateBillingSummary, BillingSummary
 from runner_e2e.contracts.campaign import (
     CAMPAIGN_V2,
     Campaign,
@@ -62,6 +63,13 @@ def aggregate(
 
     A pure function: the order in which things were collected does not matter, and no clock is read.
     """
+    with without_garbage_search():
+        return _aggregate(plan, collection, campaign_id, jobs)
+
+
+def _aggregate(
+    plan: Plan, collection: Collection, campaign_id: str, jobs: JobHistory | None
+) -> Aggregate:
     run_attempts = jobs.run_attempts if jobs else _run_attempts(campaign_id)
     outcomes = [
         choose(
@@ -127,10 +135,19 @@ def _synthetic(plan: Plan, execution: PlannedExecution, chosen: Observation) -> 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A result with its cost, which is worked out once and summed up twice."""
+
+    result: Result
+    billing: BillingSummary
+
+
 def _campaign(plan: Plan, results: tuple[Result, ...], campaign_id: str) -> Campaign:
-    by_suite: dict[str, list[Result]] = {}
-    for execution, result in zip(plan.executions, results, strict=True):
-        by_suite.setdefault(execution.job.suite_id, []).append(result)
+    everything = [_Counted(result, result_billing(result)) for result in results]
+    by_suite: dict[str, list[_Counted]] = {}
+    for execution, counted in zip(plan.executions, everything, strict=True):
+        by_suite.setdefault(execution.job.suite_id, []).append(counted)
     catalog = {suite.id: suite for suite in plan.catalog.suites}
     suites = tuple(
         _suite(suite_id, catalog.get(suite_id), by_suite[suite_id])
@@ -154,14 +171,17 @@ def _campaign(plan: Plan, results: tuple[Result, ...], campaign_id: str) -> Camp
         retries=_retries(results),
         cleanup_passed=_cleaned(results),
         ranking_snapshots=_rankings(results),
-        billing=aggregate_billing(results),
+        billing=sum_billing(counted.billing for counted in everything),
         suites=suites,
         results=results,
     )
 
 
-def _suite(suite_id: str, planned: PlannedSuite | None, results: Sequence[Result]) -> SuiteSummary:
+def _suite(
+    suite_id: str, planned: PlannedSuite | None, counted: Sequence[_Counted]
+) -> SuiteSummary:
     """Add up one suite. ``planned`` is ``None`` for one that the catalog does not have."""
+    results = [entry.result for entry in counted]
     passed = sum(result.green for result in results)
     definition = planned.definition_hash if planned else results[0].suite_definition_hash or ""
     return SuiteSummary(
@@ -179,7 +199,7 @@ def _suite(suite_id: str, planned: PlannedSuite | None, results: Sequence[Result
         and {result.execution_id for result in results} == set(planned.execution_ids)
         and all(result.suite_definition_hash == definition for result in results),
         duration_ms=sum(result.duration_ms for result in results),
-        billing=aggregate_billing(results),
+        billing=sum_billing(entry.billing for entry in counted),
     )
 
 

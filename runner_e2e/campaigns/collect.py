@@ -7,6 +7,7 @@ from pathlib import Path
 
 from runner_e2e.campaigns.cells import Budget, CellReader, Piece, Seen, governed
 from runner_e2e.campaigns.expectation import Expectation
+from runner_e2e.campaigns.memory import without_garbage_search
 from runner_e2e.campaigns.observations import UNKNOWN, Collection, Observation, gather
 from runner_e2e.campaigns.restore import restore
 from runner_e2e.campaigns.trees import (
@@ -36,11 +37,12 @@ def collect(
     """
     expectation = Expectation.of(plan)
     budget = Budget()
-    collections = [
-        _collect_tree(item, expectation, budget)
-        for path in paths
-        for item in _artifacts(path, exclude)
-    ]
+    with without_garbage_search():
+        collections = [
+            _collect_tree(item, expectation, budget)
+            for path in paths
+            for item in _artifacts(path, exclude)
+        ]
     return Collection().merge(*collections)
 
 
