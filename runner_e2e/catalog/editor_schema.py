@@ -19,6 +19,8 @@ def catalog_json_schema() -> dict[str, Any]:
     """
     schema = CatalogFile.model_json_schema(schema_generator=GenerateJsonSchema)
     schema["required"] = [name for name in schema["required"] if name != "target"]
+    # pydantic names this type without a word about it.
+    schema["$defs"]["JsonValue"] = {"description": "Any JSON value; numbers are finite."}
     return {
         "$schema": GenerateJsonSchema.schema_dialect,
         "$id": SCHEMA_ID,

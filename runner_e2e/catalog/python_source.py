@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from runner_e2e.catalog.source import Path_, Position
-from runner_e2e.contracts.base import dump_tree, explain
+from runner_e2e.contracts.base import dump_tree, lower_first
 from runner_e2e.contracts.catalog import CatalogLists
 from runner_e2e.errors import Problem
 
@@ -88,7 +88,7 @@ def _run(path: Path) -> CatalogLists:
             if callable(catalog):
                 catalog = catalog()
     except ValidationError as error:
-        raise PythonFault(_line(error, path), explain(error, b"null")) from None
+        raise PythonFault(_line(error, path), _refusal(error)) from None
     except Exception as error:  # noqa: BLE001 - it is the user's program: whatever it raises is a fault
         reason = f"{type(error).__name__}: {error}"
         raise PythonFault(_line(error, path), f"the program failed: {reason}") from None
@@ -99,6 +99,15 @@ def _run(path: Path) -> CatalogLists:
             f"assign {NAME} = CatalogFile(...), or define a function {NAME}() that returns one",
         )
     return catalog
+
+
+def _refusal(error: ValidationError) -> str:
+    """What a model refuses, by the path inside of it."""
+    details = error.errors(include_url=False)
+    reasons = [
+        f"{'.'.join(map(str, detail['loc']))}: {lower_first(detail['msg'])}" for detail in details
+    ]
+    return f"{error.title} cannot be made: {'; '.join(dict.fromkeys(reasons))}"
 
 
 def _load(path: Path) -> Any:

@@ -121,7 +121,8 @@ def _option_problems(task: TaskFixture, place: Place) -> Iterator[Problem]:
         return
     if task.flow == "plan_revision_acceptance" and "revisedSteps" not in options:
         yield place.problem("the flow plan_revision_acceptance needs 'revisedSteps'")
-    if task.tool_review_decision == "always" and "secondArguments" not in options:
+    always = task.flow == "governed_tool_review" and task.tool_review_decision == "always"
+    if always and "secondArguments" not in options:
         yield place.problem("the decision always needs 'secondArguments' for the second call")
     question = options.get("question")
     if isinstance(question, dict) and task.question_answer is not None:

@@ -148,4 +148,4 @@ def _jinja_variables(text: str) -> frozenset[str]:
             meta.find_undeclared_variables(environment.parse(text)) - environment.globals.keys()
         )
     except TemplateError as error:
-        raise TemplateFault(f"is no template: {error.message}") from None
+        raise TemplateFault(f"cannot be read: {error.message}") from None

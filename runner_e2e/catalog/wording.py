@@ -63,6 +63,8 @@ def problems_of(
         else:
             # A union reports each member that did not fit; the first says enough.
             message, hint = _words(detail)
+            if detail["type"] == "union_tag_invalid":
+                at /= str(detail["ctx"]["discriminator"]).strip("'")
             problems.setdefault((at.name, False), at.problem(message, hint=hint))
     return list(problems.values())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from runner_e2e.contracts.base import CatalogModel, Document, Omittable
 from runner_e2e.contracts.result import RankingSnapshotEntry
@@ -24,6 +24,9 @@ from runner_e2e.contracts.vocabulary import (
     Generation,
     QualificationSource,
 )
+
+FileName = Annotated[str, StringConstraints(pattern=r"^[^\x00]+$")]
+"""The name of a file beside the one that it is written in."""
 
 CATALOG_V1: Literal["runner-e2e.catalog/v1"] = "runner-e2e.catalog/v1"
 
@@ -238,9 +241,9 @@ class CatalogLists(CatalogModel):
     schema_: Literal["runner-e2e.catalog/v1"] = Field(alias="schema")
     credentials: tuple[CredentialName, ...] = ()
     """Names beyond the contract's four."""
-    include: tuple[str, ...] = ()
+    include: tuple[FileName, ...] = ()
     """Other files of this form, relative to this one; their lists are joined to this one's."""
-    rankings: tuple[str, ...] = ()
+    rankings: tuple[FileName, ...] = ()
     """Ranking snapshots, relative to this file, that profiles of this catalog come from."""
     profiles: tuple[ProfileFixture, ...] = ()
     environments: tuple[EnvironmentEntry, ...] = ()

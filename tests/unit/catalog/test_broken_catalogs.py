@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.support.catalogs import problems_of
 
 from runner_e2e.catalog import load_catalog
 from runner_e2e.errors import Problem
+from tests.support.catalogs import problems_of
 
 SOUND = """\
 schema: runner-e2e.catalog/v1
@@ -105,7 +105,8 @@ suites:
     environments: [daytona/warm]
     tasks: [plan]
     expectedMatrixSize: 1
-    quarantine: [{executionId: second.beta.daytona.plan, owner: us, expires: 2030-01-31, reason: known}]
+    quarantine:
+      - {executionId: second.beta.daytona.plan, owner: us, expires: 2030-01-31, reason: known}
 """
 
 
@@ -204,7 +205,7 @@ FAULTS = (
         old="prompt: Reply with {{ marker }}.",
         new="prompt: Reply with {{ marker.",
         at="prompt: Reply with {{ marker.",
-        says="tasks[0].prompt: the template is no template",
+        says="tasks[0].prompt: the template cannot be read",
     ),
     Fault(
         name="a marker that names itself",
@@ -239,7 +240,7 @@ FAULTS = (
         old="{kind: issue_status, expected: done}",
         new="{kind: issue_state, expected: done}",
         at="{kind: issue_state, expected: done}",
-        says="(did you mean 'issue_status'?)",
+        says="tasks[1].matchers[0].kind: must be",
     ),
     Fault(
         name="a key that the flow needs",

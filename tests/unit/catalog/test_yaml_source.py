@@ -102,10 +102,11 @@ def test_what_json_cannot_say_is_reported_where_it_is_written(text: str, expecte
 
 
 def test_nested_aliases_are_stopped_before_they_fill_the_memory() -> None:
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
-    for level in range(1, 12):
-        lines.append(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]")
-    assert "aliases of this file repeat more than" in fault("\n".join(lines))
+    levels = (
+        f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 12)
+    )
+    text = "\n".join(["a0: &a0 [x, x, x, x, x, x, x, x, x, x]", *levels])
+    assert "aliases of this file repeat more than" in fault(text)
 
 
 def test_an_alias_stands_for_its_value() -> None:
@@ -130,18 +131,20 @@ def test_positions_lead_to_keys_and_values() -> None:
     assert source.position(("tasks", 1, "absent", "deeper")) == (3, 5)
 
 
-@given(st.binary(max_size=200))
-def test_no_bytes_make_the_reader_fail_otherwise(data: bytes) -> None:
+def reads_or_reports(data: bytes) -> bool:
+    """Whether the reader ends in a value or in a fault with a position."""
     try:
         read(data)
     except YamlFault as caught:
-        assert caught.line >= 1
-        assert caught.column >= 1
+        return caught.line >= 1 and caught.column >= 1
+    return True
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_the_reader_fail_otherwise(data: bytes) -> None:
+    assert reads_or_reports(data)
 
 
 @given(st.text(alphabet="ab:-[]{}&*!|>'\"%@`#,? \n\t0", max_size=60))
 def test_no_text_makes_the_reader_fail_otherwise(text: str) -> None:
-    try:
-        read(text)
-    except YamlFault as caught:
-        assert caught.line >= 1
+    assert reads_or_reports(text.encode())
