@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from runner_e2e.cli import options, output
@@ -30,3 +32,74 @@ def validate(
     output.answer(
         f"{catalog}: {counts['suites']} suites, {counts['executions']} executions, no problems"
     )
+
+
+@app.command()
+def show(
+    catalog: options.CatalogPath = options.DEFAULT_CATALOG, json: options.Json = False
+) -> None:
+    """Show the suites and what they are made of."""
+    from runner_e2e.catalog import environment_key, load_catalog
+
+    loaded = load_catalog(catalog)
+    if json:
+        suites = [
+            {
+                "id": suite.id,
+                "label": suite.label,
+                "description": suite.description,
+                "executions": suite.expected_matrix_size,
+                "profiles": [profile.id for profile in suite.profiles],
+                "environments": [environment_key(one) for one in suite.environments],
+                "cases": [task.id for task in suite.tasks],
+                "definitionHash": loaded.definition_hashes[suite.id],
+            }
+            for suite in loaded.suites
+        ]
+        output.answer_json({"fingerprint": loaded.fingerprint, "suites": suites})
+        return
+    for suite in loaded.suites:
+        output.answer(f"{suite.id}: {suite.label}, {suite.expected_matrix_size} executions")
+        output.answer(f"  {suite.description}")
+        parts = {
+            "profiles": [profile.id for profile in suite.profiles],
+            "environments": [environment_key(one) for one in suite.environments],
+            "cases": [task.id for task in suite.tasks],
+            "definition": [loaded.definition_hashes[suite.id]],
+        }
+        for name, values in parts.items():
+            output.answer(f"  {name:<13} {', '.join(values)}")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of a catalog, for editors."""
+    import json as json_module
+
+    from runner_e2e.catalog import catalog_json_schema
+
+    output.answer(json_module.dumps(catalog_json_schema(), indent=2, ensure_ascii=False))
+
+
+@app.command()
+def fingerprint(
+    catalog: options.CatalogPath = options.DEFAULT_CATALOG,
+    suite: Annotated[str | None, typer.Option(metavar="ID", help="Only this suite.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print everything that went in, as JSON.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Print the definition hash of each suite: what changes when a verdict can."""
+    from runner_e2e.catalog import explain_fingerprint, load_catalog
+
+    explained = explain_fingerprint(load_catalog(catalog), suite)
+    if explain:
+        output.answer_json(explained)
+        return
+    hashes = {name: entry["hash"] for name, entry in explained.items()}
+    if json:
+        output.answer_json(hashes)
+        return
+    for name, value in hashes.items():
+        output.answer(f"{value}  {name}")

@@ -89,7 +89,10 @@ def plan(
             raise UsageError("--rerun cannot be combined with selectors", hint="leave them out")
         selectors, pick = again(loaded, rerun, only or ())
     elif only:
-        raise UsageError("--only says what to take of --rerun, and there is none")
+        raise UsageError(
+            "--only says what to take of a campaign, and --rerun names none",
+            hint="name its campaign.json with --rerun",
+        )
     else:
         selectors = parse_selectors(all_=all or bare, **flags)
         pick = None
@@ -195,16 +198,4 @@ def show(plan: Plan, format_: Format, *, as_json: bool) -> None:
     elif format_ is Format.MATRIX:
         output.answer(planning.matrix_json(plan))
     else:
-        show_table(plan)
-
-
-def show_table(plan: Plan) -> None:
-    """Print a row an execution, its columns aligned; the totals go to the narration."""
-    from runner_e2e.planning import TABLE_HEADER, plan_headline, table_rows
-
-    rows = [TABLE_HEADER, *table_rows(plan)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
-        output.answer("  ".join(cells).rstrip())
-    output.narrate(plan_headline(plan))
+        output.answer(planning.plan_table(plan))

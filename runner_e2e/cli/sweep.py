@@ -1,0 +1,26 @@
+"""``runner-e2e sweep``: remove what killed executions left behind."""
+
+from __future__ import annotations
+
+from runner_e2e.cli import options, output
+from runner_e2e.errors import ExitCode
+
+
+def sweep(json: options.Json = False) -> None:
+    """Remove workspaces and processes whose runner-e2e is dead. Living ones are left alone."""
+    from runner_e2e.execution import sweep as sweep_machine
+
+    report = sweep_machine(on_event=output.narrate)
+    if json:
+        output.answer_json(
+            {
+                "removed": list(report.roots),
+                "processes": report.processes,
+                "problems": list(report.problems),
+            }
+        )
+    else:
+        for problem in report.problems:
+            output.narrate(f"problem: {problem}")
+        output.answer(f"removed {len(report.roots)} workspaces, ended {report.processes} processes")
+    output.finish(ExitCode.CLEANUP_FAILED if report.problems else ExitCode.OK)
