@@ -8,12 +8,13 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.workflows.toolbox import BIN, HERE, PLACEHOLDER, PROJECT, bundle
+from tests.workflows.toolbox import BIN, HERE, PLACEHOLDER, PROJECT, Json, bundle
 
 PINS = {
     "checkout": "3d3c42e5aac5ba805825da76410c181273ba90b1",
@@ -85,8 +86,7 @@ class Forge:
         self._make_actions()
         self.tool_sha = self._make_tool()
         self.installed = self._make_installation()
-        self.remote = root / "published.git"
-        git(root, "init", "--quiet", "--bare", "--initial-branch=trunk", str(self.remote))
+        self.remotes = root / "remotes"
 
     def _make_actions(self) -> None:
         for name in PINS:
@@ -127,7 +127,23 @@ class Forge:
             (folder / path).write_text(text, encoding="utf-8")
         commit_all(folder)
         git(folder, "remote", "add", "origin", f"https://github.com/{name}")
+        git(self._root, "clone", "--quiet", "--bare", str(folder), str(self.remotes / name))
         return folder
+
+    def published(self, name: str) -> dict[str, Json]:
+        """The campaigns on the publishing branch of a repository, by id."""
+        remote = self.remotes / name
+        paths = git(remote, "ls-tree", "-r", "--name-only", "runner-e2e").splitlines()
+        campaigns = [
+            path for path in paths if re.fullmatch(r"campaigns/[^/]+/campaign\.json", path)
+        ]
+        documents = (json.loads(git(remote, "show", f"runner-e2e:{path}")) for path in campaigns)
+        return {document["campaignId"]: document for document in documents}
+
+    @property
+    def tool(self) -> dict[str, str]:
+        """The inputs that stand in for what only GitHub knows: where a called workflow is from."""
+        return {"tool-repository": TOOL, "tool-ref": self.tool_sha}
 
     def caller(self, name: str) -> str:
         """One of the callers to copy, pointed at the repository of runner-e2e."""
@@ -144,12 +160,9 @@ class Forge:
         environ: Mapping[str, str] | None = None,
         event: str = "workflow_dispatch",
         payload: Mapping[str, object] | None = None,
-        port: int,
     ) -> Run:
         """Run a workflow of ``repository``. ``artifacts`` keeps them for later runs to read."""
-        given = {**(inputs or {})}
-        if event == "workflow_dispatch":
-            given |= {"tool-repository": TOOL, "tool-ref": self.tool_sha} | given
+        port = _free_port()
         command = [str(BIN / "act"), event, "--json", "-W", f".github/workflows/{workflow}"]
         command += ["-P", "ubuntu-24.04=-self-hosted", "--no-cache-server"]
         command += ["--artifact-server-path", str(artifacts), "--artifact-server-port", str(port)]
@@ -160,7 +173,7 @@ class Forge:
         command += ["--local-repository", f"{TOOL}@{self.tool_sha}={tool}"]
         command += ["--var", f"RUNNER_E2E_ALLOWED_ACTOR_IDS=[1, {ACTOR_ID}]", "--actor", "octocat"]
         command += ["-s", "GITHUB_TOKEN=token", "-s", "OPENAI_API_KEY=sk-not-a-real-key-1234567890"]
-        for name, value in given.items():
+        for name, value in (inputs or {}).items():
             command += ["--input", f"{name}={value}"]
         if payload is not None:
             file = self._root / f"event-{port}.json"
@@ -186,7 +199,7 @@ class Forge:
     def _environment(self, artifacts: Path, extra: Mapping[str, str]) -> dict[str, str]:
         # The publisher reaches GitHub as the user's git does, so git may send it elsewhere.
         config = self._root / "gitconfig"
-        config.write_text(f'[url "{self.remote}"]\n\tinsteadOf = https://github.com/acme/app\n')
+        config.write_text(f'[url "{self.remotes}/"]\n\tinsteadOf = https://github.com/\n')
         return {
             "GITHUB_ACTOR_ID": str(ACTOR_ID),
             "GITHUB_TRIGGERING_ACTOR": "octocat",
@@ -213,7 +226,9 @@ def _read(returncode: int, text: str, artifacts: Path) -> Run:
         if not line.startswith("{"):
             continue
         event = json.loads(line)
-        job = str(event.get("job", "")).rsplit("/", 1)[-1].strip()
+        # act counts the jobs of a matrix in their names; GitHub does not.
+        leg = (event.get("matrix") or {}).get("executionId")
+        job = leg or str(event.get("job", "")).rsplit("/", 1)[-1].strip()
         if "jobResult" in event:
             jobs[job] = event["jobResult"]
         elif event.get("stage") == "Main" and "stepResult" in event:
@@ -229,12 +244,8 @@ def _read(returncode: int, text: str, artifacts: Path) -> Run:
     )
 
 
-def free_ports(count: int) -> Sequence[int]:
-    """Ports that nobody listens on at the moment."""
-    import socket
-
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [item.getsockname()[1] for item in sockets]
-    for item in sockets:
-        item.close()
-    return ports
+def _free_port() -> int:
+    """A port that nobody listens on at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+    return port

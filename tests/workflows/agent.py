@@ -9,4 +9,4 @@ task = sys.stdin.read()
 if "Kill your harness" in task:
     os.kill(os.getppid(), signal.SIGKILL)
 if found := re.search(r"Reply with (\S+)", task):
-    print(found[1])
+    sys.stdout.write(found[1])

@@ -35,6 +35,13 @@ def shipped(name: str) -> Json:
     return load(PROJECT / "workflows" / name)
 
 
+# Some of the packages are CommonJS, and ask for Node's own modules at run time.
+_REQUIRE = (
+    "import { createRequire as bundledRequire } from 'node:module';"
+    "const require = bundledRequire(import.meta.url);"
+)
+
+
 def bundle(source: Path, target: Path) -> None:
     """Make one file of a script and what it imports from npm."""
     subprocess.run(
@@ -44,9 +51,7 @@ def bundle(source: Path, target: Path) -> None:
             "--bundle",
             "--platform=node",
             "--format=esm",
-            # Some of the packages are CommonJS, and ask for Node's own modules at run time.
-            "--banner:js=import { createRequire as bundledRequire } from 'node:module';"
-            "const require = bundledRequire(import.meta.url);",
+            f"--banner:js={_REQUIRE}",
             "--log-level=warning",
             f"--outfile={target}",
         ],

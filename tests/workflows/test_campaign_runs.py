@@ -1,0 +1,220 @@
+"""The shipped workflows, run for real. Each test is one run of a workflow, or two of one story."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.workflows.act import Forge, Run
+from tests.workflows.catalog import catalog_files
+from tests.workflows.toolbox import Json
+
+
+def report_of(run: Run, document: str) -> Json:
+    archive = run.artifacts / "1" / "runner-e2e-report-a1" / "runner-e2e-report-a1.zip"
+    with zipfile.ZipFile(archive) as opened:
+        return json.loads(opened.read(document))
+
+
+def states_of(run: Run) -> dict[str, str]:
+    cells = report_of(run, "insights.json")["cells"]
+    return {cell["executionId"].rsplit(".", 1)[-1]: cell["state"] for cell in cells}
+
+
+@pytest.fixture(scope="module")
+def green(forge: Forge, app: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    artifacts = tmp_path_factory.mktemp("artifacts")
+    return forge.run(app, "campaign.yml", artifacts, inputs={"suite": "smoke", **forge.tool})
+
+
+def test_a_dispatch_with_a_suite_runs_it_and_is_green(green: Run) -> None:
+    assert green.returncode == 0, green.text
+    leg = "smoke.scripted.local.good"
+    assert set(green.jobs.items()) == {
+        ("authorize", "success"),
+        ("plan", "success"),
+        (leg, "success"),
+        ("aggregate", "success"),
+    }
+    assert green.artifact_names() == {
+        "runner-e2e-plan-a1",
+        f"runner-e2e-result-a1-{leg}",
+        "runner-e2e-report-a1",
+    }
+    assert states_of(green) == {"good": "passed"}
+    campaign = report_of(green, "campaign.json")
+    assert campaign["campaignId"] == "gha-1-1"
+    assert campaign["source"]["ref"] == "refs/heads/trunk"
+    assert "::warning" not in green.text
+    assert "sk-not-a-real-key" not in green.text
+
+
+def test_running_a_green_campaign_again_plans_nothing_and_is_green(
+    forge: Forge, app: Path, green: Run
+) -> None:
+    run = forge.run(
+        app,
+        "campaign.yml",
+        green.artifacts,
+        inputs={"rerun": "1", **forge.tool},
+        environ={"GITHUB_RUN_ID": "2"},
+    )
+    assert run.returncode == 0, run.text
+    assert run.jobs == {"authorize": "success", "plan": "success", "aggregate": "success"}
+    assert "0 planned" in run.logs["plan"]
+
+
+def test_a_failing_campaign_is_red_and_still_aggregated_and_published(
+    forge: Forge, app: Path, tmp_path: Path
+) -> None:
+    run = forge.run(app, "campaign.yml", tmp_path, inputs={"suite": "mixed", **forge.tool})
+    assert run.returncode != 0
+    assert run.jobs["mixed.scripted.local.good"] == "success"
+    assert run.jobs["mixed.scripted.local.bad"] == "failure"
+    assert run.jobs["aggregate"] == "failure"
+    assert states_of(run) == {"good": "passed", "bad": "failed"}
+    # Evidence of what failed, and of nothing else.
+    evidence = {name for name in run.artifact_names() if "evidence" in name}
+    assert evidence == {"runner-e2e-evidence-a1-mixed.scripted.local.bad"}
+
+    # By hand and later, as when the publication was lost.
+    published = forge.run(
+        app,
+        "publish.yml",
+        tmp_path,
+        inputs={"run-id": "1", **forge.tool},
+        environ={"GITHUB_RUN_ID": "2"},
+    )
+    assert published.returncode == 0, published.text
+    campaign = forge.published("acme/app")["gha-1-1"]
+    assert (campaign["passed"], campaign["failed"], campaign["selected"]) == (1, 1, 2)
+
+
+def test_an_empty_selection_is_red_and_says_so(forge: Forge, app: Path, tmp_path: Path) -> None:
+    chosen = {"suite": "smoke", "case": "bad", **forge.tool}
+    run = forge.run(app, "campaign.yml", tmp_path, inputs=chosen)
+    assert run.returncode != 0
+    assert run.jobs == {"authorize": "success", "plan": "failure"}
+    assert "exit status 3" in run.logs["plan"]
+    assert "error: " in run.logs["plan"]
+    assert run.artifact_names() == set()
+
+
+def test_a_dispatch_without_a_selector_buys_nothing(
+    forge: Forge, app: Path, tmp_path: Path
+) -> None:
+    run = forge.run(app, "campaign.yml", tmp_path, inputs=forge.tool)
+    assert run.returncode != 0
+    assert run.jobs == {"authorize": "success", "plan": "failure"}
+    assert "exit status 2" in run.logs["plan"]
+    assert "--all means everything" in run.logs["plan"]
+
+
+def test_more_than_one_matrix_holds_goes_through_shards(
+    forge: Forge, app: Path, tmp_path: Path
+) -> None:
+    chosen = {"suite": "many", "shard-size": "2", **forge.tool}
+    run = forge.run(app, "campaign.yml", tmp_path, inputs=chosen)
+    assert run.returncode == 0, run.text
+    assert states_of(run) == {"good": "passed", "second": "passed", "third": "passed"}
+    plan = report_of(run, "plan.json")
+    assert [shard["count"] for shard in plan["shards"]] == [2, 1]
+
+
+def test_a_killed_leg_is_unresolved_and_the_run_is_red(
+    forge: Forge, app: Path, tmp_path: Path
+) -> None:
+    run = forge.run(app, "campaign.yml", tmp_path, inputs={"suite": "killed", **forge.tool})
+    assert run.returncode != 0
+    assert run.jobs["killed.scripted.local.killer"] == "failure"
+    assert run.jobs["aggregate"] == "failure"
+    assert states_of(run) == {"good": "passed", "killer": "empty"}
+    assert "exit status 8" in run.logs["aggregate"]
+    # The record that was written before any money was spent is there all the same.
+    assert "runner-e2e-result-a1-killed.scripted.local.killer" in run.artifact_names()
+
+
+def test_a_repository_that_only_calls_gets_a_campaign_and_its_publication(
+    forge: Forge, tmp_path: Path
+) -> None:
+    caller = forge.caller("dispatch.yml")
+    # act does not say where a called workflow is from, so the caller has to.
+    for name in ("suite: ${{ inputs.suite }}", "run-attempt: ${{ needs"):
+        assert name in caller
+        given = "".join(f"{key}: {value}\n      " for key, value in forge.tool.items())
+        caller = caller.replace(name, given + name)
+    files = catalog_files() | {".github/workflows/campaigns.yml": caller}
+    repository = forge.repository("acme/second", files)
+    run = forge.run(repository, "campaigns.yml", tmp_path, inputs={"suite": "smoke"})
+    assert run.returncode == 0, run.text
+    assert states_of(run) == {"good": "passed"}
+    published = forge.published("acme/second")
+    assert published["gha-1-1"]["passed"] == 1
+
+
+@pytest.mark.parametrize("who", ["started", "rerun"])
+def test_somebody_who_is_not_listed_stops_before_any_secret(
+    forge: Forge, app: Path, tmp_path: Path, who: str
+) -> None:
+    # Whoever runs a run again is known by login; the API, which is away here, would say the id.
+    stranger = {
+        "started": {"GITHUB_ACTOR_ID": "666"},
+        "rerun": {
+            "GITHUB_TRIGGERING_ACTOR": "stranger",
+            "GITHUB_API_URL": "http://127.0.0.1:9",
+            "CURL_HOME": str(tmp_path),
+        },
+    }[who]
+    (tmp_path / ".curlrc").write_text("retry = 0\n")
+    run = forge.run(
+        app,
+        "campaign.yml",
+        tmp_path / "artifacts",
+        inputs={"suite": "smoke", **forge.tool},
+        environ=stranger,
+    )
+    assert run.returncode != 0
+    assert run.jobs == {"authorize": "failure"}
+    assert run.steps["authorize"] == ("Let only listed people spend",)
+    assert "title=Not authorised" in run.logs["authorize"]
+
+
+def test_a_pull_request_from_a_fork_gets_a_plan_and_no_legs(forge: Forge, tmp_path: Path) -> None:
+    called = f"acme/runner-e2e/.github/workflows/campaign.yml@{forge.tool_sha}"
+    inputs = {"suite": "mixed", **forge.tool}
+    workflow = {
+        "on": {"pull_request": None},
+        "permissions": {},
+        "jobs": {
+            "campaign": {
+                "permissions": {"contents": "read", "actions": "read"},
+                "uses": called,
+                "with": inputs,
+                "secrets": {"OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}"},
+            }
+        },
+    }
+    files = catalog_files() | {".github/workflows/pull.yml": json.dumps(workflow)}
+    repository = forge.repository("acme/forked", files)
+    run = forge.run(
+        repository,
+        "pull.yml",
+        tmp_path,
+        event="pull_request",
+        payload={
+            "pull_request": {
+                "number": 7,
+                "head": {"ref": "fix", "repo": {"full_name": "stranger/forked"}},
+                "base": {"ref": "trunk", "repo": {"full_name": "acme/forked"}},
+                "user": {"login": "stranger"},
+            }
+        },
+        environ={"GITHUB_ACTOR_ID": "666"},
+    )
+    assert run.returncode == 0, run.text
+    assert set(run.jobs) == {"authorize", "plan"}
+    assert "2 planned" in run.logs["plan"]
+    assert run.steps["authorize"] == ("Resolve what is under test",)
