@@ -46,7 +46,7 @@ def _mentions(parts: Parts, key: str) -> list[tuple[Path, Place]]:
     return [
         (directory / name, place / index)
         for index, name in enumerate(names)
-        if isinstance(name, str) and "\0" not in name
+        if isinstance(name, str) and name and "\0" not in name
     ]
 
 
@@ -54,6 +54,10 @@ def _read_source(path: Path, mention: Place | None, problems: list[Problem]) -> 
     from runner_e2e.catalog.python_source import PythonFault, PythonSource  # noqa: PLC0415 - the YAML reader is heavy and --help needs neither
     from runner_e2e.catalog.yaml_source import YamlFault, YamlSource  # noqa: PLC0415 - as above
 
+    if mention is not None and not path.is_file():
+        # Also keeps off a device or a pipe, which would have no end.
+        problems.append(mention.problem(f"there is no file {path}"))
+        return None
     try:
         data = path.read_bytes()
     except OSError as error:

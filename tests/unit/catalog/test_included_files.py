@@ -76,7 +76,7 @@ def test_problems_of_all_files_are_reported_in_their_order(tmp_path: Path) -> No
         "b.yaml",
         "a.yaml",
     ]
-    assert problems[1].message.startswith("include[2]: cannot read")
+    assert problems[1].message.startswith("include[2]: there is no file")
 
 
 def test_a_broken_file_does_not_hide_the_faults_of_another(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_only_the_catalog_itself_must_have_a_target(tmp_path: Path) -> None:
     assert problem.message == "'target' is missing"
 
 
-@pytest.mark.parametrize("names", [[3], ["a\0b"], ["."], [""]])
+@pytest.mark.parametrize("names", [[3], ["a\0b"], ["."], [""], ["/dev/zero"]])
 def test_what_is_no_file_name_is_a_problem(tmp_path: Path, names: list[object]) -> None:
     assert len(problems_in(tmp_path, catalog_tree(include=names))) == 1
 
