@@ -19,6 +19,9 @@ _MAX_PROBLEMS = 100
 _MAX_LISTED = 30
 _MAX_PICTURES = 200
 _MAX_ASIDE = 200
+_MAX_FULL_CELLS = 2_000
+"""Above it a tile is only its shape and word, and a passed cell's matchers stay in campaign.json:
+a browser lays out a hundred thousand elements in seconds, and a person reads none of them."""
 
 
 def headline(campaign: Campaign, counts: Mapping[Kind, int]) -> tuple[str, str]:
@@ -75,6 +78,7 @@ def campaign_page(
     matrices = lay_out(campaign, insights, plan, verdicts=verdicts or {}, series=series or {})
     cells = [cell for matrix in matrices for cell in matrix.cells]
     counts = count_kinds(cells)
+    compact = len(cells) > _MAX_FULL_CELLS
     found = problems(cells)
     sentence, tone = headline(campaign, counts)
     return render(
@@ -83,7 +87,7 @@ def campaign_page(
         data={
             "facts": FACTS,
             "labels": _labels(matrices),
-            "cells": {cell.id: record(cell) for cell in cells},
+            "cells": {cell.id: record(cell, compact=compact) for cell in cells},
         },
         title=f"{sentence} · {campaign.campaign_id}",
         headline=sentence,
@@ -99,6 +103,7 @@ def campaign_page(
         more_problems=max(0, len(found) - _MAX_PROBLEMS),
         listed=_MAX_LISTED,
         matrices=matrices,
+        compact=compact,
         summaries={suite.suite_id: suite for suite in campaign.suites},
         verdicts=sorted({cell.verdict for cell in cells if cell.verdict}),
         gallery=[(cell, shot) for cell in cells for shot in pictures(cell.result)][:_MAX_PICTURES],

@@ -48,6 +48,11 @@ class Check:
     expected: str
     detail: str
 
+    @property
+    def said(self) -> tuple[str, str, str]:
+        """Kind, expectation and what was observed."""
+        return self.kind, self.expected, self.detail
+
 
 def _expectation(matcher: Matcher) -> str:
     content = dump_tree(matcher)
@@ -133,6 +138,10 @@ def facts(cell: Cell) -> list[str | None]:
     ]
 
 
+def _turns(result: Result | None) -> tuple[TurnTiming, ...]:
+    return ((result.turn_timings if result else None) or ())[:_MAX_TURNS]
+
+
 def _turn(timing: TurnTiming) -> list[str | int]:
     return [
         timing.turn,
@@ -156,8 +165,10 @@ def pictures(result: Result | None) -> list[tuple[str, str]]:
     return found
 
 
-def record(cell: Cell) -> dict[str, Any]:
+def record(cell: Cell, *, compact: bool = False) -> dict[str, Any]:
     """The cell's part of the data island. Short keys: there are thousands of them.
+
+    ``compact`` leaves the matchers and turns of a passed cell out.
 
     ``k`` kind, ``w`` word, ``p`` profile, ``e`` environment, ``c`` case, ``s`` suite, ``b`` blame,
     ``o`` code, ``m`` meaning or error, ``f`` facts, ``x`` matchers, ``t`` turns, ``g`` pictures,
@@ -177,13 +188,14 @@ def record(cell: Cell) -> dict[str, Any]:
     message = (result.error if result else None) or (insight.reason if insight else None)
     if message is None and cell.kind not in ("passed", "flaky"):
         message = STATE_MEANINGS[insight.state if insight else "missing"]
+    brief = compact and cell.kind == "passed"
     content |= {
         "b": cell.blame,
         "o": text.visible(insight.code, 100) if insight and insight.code else None,
         "m": text.visible(message, _ERROR_LIMIT) if message else None,
         "f": facts(cell),
-        "x": [[int(c.passed), c.kind, c.expected, c.detail] for c in checks(result)],
-        "t": [_turn(t) for t in ((result and result.turn_timings) or ())[:_MAX_TURNS]],
+        "x": [] if brief else [[int(c.passed), *c.said] for c in checks(result)],
+        "t": [] if brief else [_turn(t) for t in _turns(result)],
         "g": pictures(result),
         "v": cell.verdict,
         "h": cell.trail.words if cell.trail else None,

@@ -14,6 +14,9 @@ from runner_e2e.site.trends import charts, definitions, suite_points
 from runner_e2e.site.words import CLASS_WORDS, KINDS
 
 NIGHTS = 60
+_KINDS = tuple(KINDS)
+_DEFAULTS = (None, None, "", "", 1, "", "", "")
+"""What an outcome's entry has where it says nothing; such an end is cut off, sixty a cell."""
 
 
 def suite_path(suite_id: str) -> str:
@@ -40,7 +43,7 @@ def suite_page(
         data={
             "suite": suite_id,
             "repository": repository,
-            "words": KINDS,
+            "kinds": list(KINDS.items()),
             "nights": [_night(campaign_id, night) for campaign_id, night in nights],
             "timelines": {
                 cell.id: _timeline(series.cells[cell.id], nights, cell, verdicts) for cell in cells
@@ -93,6 +96,7 @@ def _timeline(
 
 
 def _outcome(outcome: CellOutcome, night: int, older: CellOutcome | None) -> list[Any]:
+    """Night, kind, time, cost, attempt, reason, word, changes; the script fills in the defaults."""
     kind = kind_of_outcome(outcome)
     changed = [
         word
@@ -107,13 +111,17 @@ def _outcome(outcome: CellOutcome, night: int, older: CellOutcome | None) -> lis
         CLASS_WORDS[outcome.failure_class] if outcome.failure_class else "",
         text.visible(outcome.code, 80) if outcome.code else "",
     ]
-    return [
+    word = word_of(kind, outcome.state)
+    entry = [
         night,
-        kind,
-        word_of(kind, outcome.state),
-        ", ".join(filter(None, why)),
-        outcome.attempt,
+        _KINDS.index(kind),
         text.short_duration(outcome.duration_ms) if outcome.attempt else "",
         "" if outcome.cost_usd is None else text.money(outcome.cost_usd),
+        outcome.attempt,
+        ", ".join(filter(None, why)),
+        "" if word == KINDS[kind] else word,
         f"new {', '.join(changed)}" if changed else "",
     ]
+    while entry[-1] == _DEFAULTS[len(entry) - 1]:
+        entry.pop()
+    return entry

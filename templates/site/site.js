@@ -266,7 +266,7 @@
         cell.m && section(why || "What happened", make("pre", { tabindex: "0" }, bdi(cell.m))),
         cell.v && section("Verdict of history", make("p", {}, cell.v)),
         cell.h && section("Last nights",
-          make("p", { class: "nights" }, $(id).querySelector("svg").cloneNode(true), cell.h)),
+          make("p", { class: "nights" }, $(id).querySelector("svg")?.cloneNode(true), cell.h)),
         matchers,
         facts.length ? section("Facts", list(facts)) : null,
         cell.t && section("Turns", table(["Turn", "Queued", "Ran", "Answered after", "Lease"],
@@ -370,8 +370,14 @@
       for (const [value, at] of [...nights].reverse()) control.append(make("option", { value }, at));
     }
 
+    // The end of an entry is cut off where it says nothing.
+    const entry = ([night, kind, time = "", usd = "", attempt = 1, why = "", word = "", news = ""]) =>
+      ({ night, kind: data.kinds[kind][0], word: word || data.kinds[kind][1], time, usd, attempt, why,
+        news });
+
     function outcome(id, night) {
-      return data.timelines[id].o.find(([at]) => at === night)?.[2] ?? "not selected";
+      const found = data.timelines[id].o.find(([at]) => at === night);
+      return found ? entry(found).word : "not selected";
     }
 
     const known = (id) => Object.hasOwn(data.timelines, id);
@@ -422,7 +428,7 @@
         ["Last green", cell.g !== undefined && cell.n && campaignLink(cell.g, id)],
         ["Commits between", cell.n && range],
       ].filter(([, value]) => value);
-      const lines = cell.o.map(([night, kind, word, why, attempt, time, usd, news]) => [
+      const lines = cell.o.map(entry).map(({ night, kind, word, why, attempt, time, usd, news }) => [
         campaignLink(night, id),
         make("div", {}, make("span", { class: `outcome ${kind}` }, glyph(kind), word),
           why ? make("small", {}, bdi(why)) : null,

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+DRIVER = Path(__file__).parents[1] / "e2e" / "site" / "browser.js"
 
 
 class Browser:
@@ -57,3 +63,24 @@ class Browser:
     def problems(self) -> list[str]:
         seen = self.do("seen")
         return [*seen["problems"], *seen["dialogs"]]
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start a Chromium, and end it and its driver afterwards."""
+    program = shutil.which("chromium")
+    assert program, "chromium was not found; scripts/setup.sh test installs it"
+    with subprocess.Popen(
+        ["node", str(DRIVER), program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        try:
+            yield Browser(process.stdin, process.stdout)
+        finally:
+            process.stdin.close()
+            process.wait(timeout=30)

@@ -241,7 +241,7 @@ def test_a_model_change_is_marked_in_the_timeline() -> None:
     series = series.model_copy(update={"cells": {CELLS[0]: outcomes}})
     page = history_pages(*empty_documents(), {"core": series})["cells/core.html"]
     timeline = Reader(page).island["timelines"][CELLS[0]]["o"]
-    assert [entry[7] for entry in timeline] == ["new model", ""]
+    assert timeline == [[1, 4, "1m00", "$0.02", 1, "", "", "new model"], [0, 4, "1m00", "$0.02"]]
 
 
 def empty_documents() -> tuple[HistoryIndex, CampaignRows]:
