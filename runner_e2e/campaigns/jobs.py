@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from pydantic import ConfigDict
+
 from runner_e2e.contracts.base import Document, parse
 from runner_e2e.contracts.scalars import Count, Ordinal, Timestamp
 from runner_e2e.contracts.timestamps import format_timestamp, parse_timestamp
@@ -20,6 +22,9 @@ UPLOAD_STEP = "upload"
 """A step whose name begins so is the upload of artifacts, in the workflows that we ship."""
 
 
+GITHUB_NAMES = ConfigDict(alias_generator=None)
+
+
 class _Step(Document):
     name: str
     conclusion: str | None = None
@@ -27,6 +32,8 @@ class _Step(Document):
 
 class _Row(Document):
     """One job as the REST API lists it. Its names are GitHub's, so they are not camel-cased."""
+
+    model_config = GITHUB_NAMES
 
     name: str
     run_attempt: Ordinal
@@ -38,11 +45,15 @@ class _Row(Document):
 
 
 class _Attempt(Document):
+    model_config = GITHUB_NAMES
+
     run_attempt: Ordinal
     run_started_at: Timestamp
 
 
 class _Jobs(Document):
+    model_config = GITHUB_NAMES
+
     total_count: Count
     jobs: tuple[_Row, ...]
     attempts: tuple[_Attempt, ...]
