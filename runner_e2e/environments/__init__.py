@@ -8,7 +8,6 @@ from runner_e2e.environments.roots import (
     TemporaryRoot,
     abandoned_roots,
     delete_root,
-    make_writable,
 )
 
 __all__ = [
@@ -22,6 +21,5 @@ __all__ = [
     "abandoned_roots",
     "delete_root",
     "end_marked",
-    "make_writable",
     "marked_processes",
 ]

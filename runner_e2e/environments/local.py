@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 from runner_e2e.contracts.timestamps import format_timestamp
 from runner_e2e.contracts.vocabulary import EnvironmentId, LeaseOutcome
-from runner_e2e.environments.logs import CappedLog
+from runner_e2e.environments.logs import MAX_LOG_BYTES, CappedLog
 from runner_e2e.environments.processes import MARKER, end_marked
-from runner_e2e.environments.roots import TemporaryRoot, make_writable
+from runner_e2e.environments.roots import TemporaryRoot, make_writable, remove_tree
 from runner_e2e.environments.turns import LocalTurn
 from runner_e2e.evidence.files import write_atomically
-from runner_e2e.failures import CandidateFailure, ExecutionError, PermanentInfrastructure
+from runner_e2e.failures import (
+    CandidateFailure,
+    ExecutionError,
+    PermanentInfrastructure,
+    TransientInfrastructure,
+)
 from runner_e2e.flows.deadline import CancelToken
 from runner_e2e.flows.session import CleanupReport
 from runner_e2e.flows.workplace import TurnOrder
@@ -57,10 +63,13 @@ class LocalWorkplace:
     ambient: Mapping[str, str]
     cancel: CancelToken
     environment_id: EnvironmentId = "local"
-    _turns: list[LocalTurn] = field(default_factory=list)
+    log_bytes: int = MAX_LOG_BYTES
+    """How much of each stream of a turn is kept."""
+    _turns: dict[int, LocalTurn] = field(default_factory=dict)
+    _pictures: dict[str, IO[bytes]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for directory in ("workspace", "home", "tmp", "state", "turns", "private"):
+        for directory in ("workspace", "home", "tmp", "state", "turns"):
             (self.root.path / directory).mkdir(mode=0o700)
 
     @property
@@ -68,15 +77,9 @@ class LocalWorkplace:
         """The directory the agent starts in."""
         return str(self.root.path / "workspace")
 
-    @property
-    def evidence(self) -> Path:
-        """Where evidence gathers before it crosses the redaction boundary."""
-        return self.root.path / "private"
-
     def begin_turn(self, order: TurnOrder) -> LocalTurn:
         """Start the agent in its own session and process group."""
         directory = self.root.path / "turns" / str(order.turn)
-        logs = self.evidence / "turns" / str(order.turn)
         started_at = format_timestamp(datetime.now(UTC))
         try:
             directory.mkdir(parents=True)
@@ -84,8 +87,8 @@ class LocalWorkplace:
             (directory / "turn.json").write_bytes(order.document)
             (directory / "events.jsonl").touch(exist_ok=False)
             with contextlib.ExitStack() as opened:
-                stdout = opened.enter_context(CappedLog(logs / "stdout.log"))
-                stderr = opened.enter_context(CappedLog(logs / "stderr.log"))
+                stdout = opened.enter_context(CappedLog(limit=self.log_bytes))
+                stderr = opened.enter_context(CappedLog(limit=self.log_bytes))
                 process = self._start(order, directory)
                 opened.pop_all()
         except OSError as error:
@@ -105,7 +108,7 @@ class LocalWorkplace:
             stdout=stdout,
             stderr=stderr,
         )
-        self._turns.append(turn)
+        self._turns[order.turn] = turn
         return turn
 
     def _start(self, order: TurnOrder, directory: Path) -> subprocess.Popen[bytes]:
@@ -168,15 +171,36 @@ class LocalWorkplace:
             return False
         if data is None or not data.startswith(PNG_SIGNATURE):
             return False
-        write_atomically(self.evidence / name, data)
+        if name not in self._pictures:
+            self._pictures[name] = tempfile.TemporaryFile()  # noqa: SIM115 - hand_over closes it
+        picture = self._pictures[name]
+        picture.seek(0)
+        picture.truncate()
+        picture.write(data)
         return True
+
+    def hand_over(self, target: Path) -> None:
+        """Write what was kept of every turn below ``target``."""
+        with contextlib.ExitStack() as kept:
+            for number, turn in self._turns.items():
+                directory = target / "turns" / str(number)
+                kept.enter_context(turn.stdout).save(directory / "stdout.log")
+                kept.enter_context(turn.stderr).save(directory / "stderr.log")
+            for name, picture in self._pictures.items():
+                kept.enter_context(picture).seek(0)
+                write_atomically(target / name, picture.read())
 
     def forget(self) -> None:
         """Empty the agent's state directory."""
         state = self.root.path / "state"
-        make_writable(state)
-        shutil.rmtree(state)
-        state.mkdir(mode=0o700)
+        problem = remove_tree(state)
+        if problem is not None:
+            make_writable(state)
+            problem = remove_tree(state)
+        if problem is None:
+            state.mkdir(mode=0o700)
+        else:
+            raise TransientInfrastructure("state_left", problem)
 
     def lease_of(self, turn: int) -> LeaseOutcome:
         """A directory of this machine is no lease."""
@@ -185,7 +209,7 @@ class LocalWorkplace:
 
     def close(self) -> CleanupReport:
         """End what still runs."""
-        for turn in self._turns:
+        for turn in self._turns.values():
             turn.stop()
         survivors = end_marked(self.root.token, self.root.path)
         return CleanupReport(problems=tuple(f"process {pid} outlived SIGKILL" for pid in survivors))

@@ -1,22 +1,26 @@
-"""Keeping an agent's output, however much of it there is."""
+"""Keeping an agent's output, however much of it there is, where the agent cannot reach it."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Self
 
-HEAD_BYTES = 4 * 1024 * 1024
-TAIL_BYTES = 1024 * 1024
+MAX_LOG_BYTES = 5 * 1024 * 1024
+TAIL_SHARE = 5
 
 
 class CappedLog:
-    """A file with the beginning and the end of a stream; what was left out is said in between."""
+    """The beginning and the end of a stream; what was left out is said in between.
 
-    def __init__(self, path: Path, *, head: int = HEAD_BYTES, tail: int = TAIL_BYTES) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("xb", buffering=0)
-        self._head = head
-        self._tail = tail
+    It lies in a file without a name: an agent runs as our own user, so no path would be safe.
+    """
+
+    def __init__(self, *, limit: int = MAX_LOG_BYTES) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed by close()
+        self._tail = limit // TAIL_SHARE
+        self._head = limit - self._tail
         self._end = bytearray()
         self.total = 0
 
@@ -38,12 +42,19 @@ class CappedLog:
             if len(self._end) > 2 * self._tail:
                 del self._end[: -self._tail]
 
+    def save(self, path: Path) -> None:
+        """Write what is kept to ``path``."""
+        tail = bytes(self._end[-self._tail :]) if self._end else b""
+        dropped = self.total - min(self.total, self._head) - len(tail)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file.seek(0)
+        with path.open("wb") as target:
+            shutil.copyfileobj(self._file, target)
+            if dropped:
+                notice = f"\n[runner-e2e left {dropped} bytes of {self.total} out here]\n"
+                target.write(notice.encode())
+            target.write(tail)
+
     def close(self) -> None:
-        """Write the end of the stream."""
-        tail = bytes(self._end[-self._tail :])
-        dropped = self.total - self._head - len(tail)
-        if dropped > 0:
-            notice = f"\n[runner-e2e left {dropped} bytes of {self.total} out here]\n"
-            self._file.write(notice.encode())
-        self._file.write(tail)
+        """Forget the stream."""
         self._file.close()

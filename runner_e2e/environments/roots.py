@@ -13,8 +13,8 @@ import json
 import os
 import re
 import secrets
-import shutil
 import stat
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -79,38 +79,39 @@ def delete_root(path: Path) -> str | None:
     """
     if not path.name.startswith(PREFIX):
         return f"{path.name} was not deleted: its name does not begin with {PREFIX}"
-    problem: str | None = None
+    problem = None
     for wait in (*DELETE_WAITS_S, None):
         try:
             if not stat.S_ISDIR(path.lstat().st_mode):
                 return f"{path.name} was not deleted: it is no directory"
-            shutil.rmtree(path)
         except FileNotFoundError:
-            if not os.path.lexists(path):
-                return None
-        except OSError as error:
-            problem = f"{path.name} could not be deleted: {error.strerror or error}"
-        else:
+            return None
+        problem = remove_tree(path)
+        if problem is None:
             return None
         if wait is not None:
             make_writable(path)
             time.sleep(wait)
-    return problem or f"{path.name} could not be deleted: it changed all the time"
+    return problem
+
+
+def remove_tree(path: Path) -> str | None:
+    """Remove a directory that an agent filled. Returns what went wrong, ``None`` for nothing.
+
+    The system's ``rm`` does it: an agent can nest directories deeper than Python's recursion and
+    longer than any path may be.
+    """
+    done = subprocess.run(["rm", "-rf", "--", str(path)], capture_output=True, check=False)
+    if not os.path.lexists(path):
+        return None
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    # The names in it are the agent's; the reason at its end is the system's.
+    return f"{path.name} could not be deleted: {said[-1].rpartition(': ')[2] if said else 'rm'}"
 
 
 def make_writable(path: Path) -> None:
-    """Let the owner write every directory below ``path``; a link is no directory."""
-    for directory, _, _ in os.walk(path, topdown=True, onerror=lambda _: None):
-        _unlock(Path(directory))
-        with contextlib.suppress(OSError), os.scandir(directory) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    _unlock(Path(entry.path))
-
-
-def _unlock(directory: Path) -> None:
-    with contextlib.suppress(OSError):
-        directory.chmod(0o700)
+    """Let the owner into every directory below ``path``. Links are not followed."""
+    subprocess.run(["chmod", "-R", "u+rwx", "--", str(path)], capture_output=True, check=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -227,7 +227,6 @@ class LocalTurn:
             for _ in range(2 * MAX_MESSAGE_BYTES // _CHUNK):
                 if stream is None or stream.closed or not self._drain(stream, log):
                     break
-            log.close()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None and not stream.closed:
                 with contextlib.suppress(BrokenPipeError):

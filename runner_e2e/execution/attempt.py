@@ -12,14 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from runner_e2e.catalog import Variables, render_task
-from runner_e2e.contracts.base import canonical_json
-from runner_e2e.contracts.job_record import Resource
-from runner_e2e.contracts.timestamps import format_timestamp
+from runner_e2e.contracts.timestamps import format_timestamp, parse_timestamp
 from runner_e2e.environments import LocalWorkplace, TemporaryRoot
 from runner_e2e.evidence import write_atomically
 from runner_e2e.execution.agent import Secrets, agent_command
 from runner_e2e.execution.packaging import OBSERVATION_FILE
 from runner_e2e.execution.request import RunRequest
+from runner_e2e.execution.snapshot import snapshot
 from runner_e2e.failures import (
     CleanupFailure,
     Failure,
@@ -33,11 +32,15 @@ from runner_e2e.flows import (
     FlowContext,
     FlowOutcome,
     Session,
+    Workplace,
     run_flow,
 )
 from runner_e2e.targets.command import CommandSession
 
 NONCE_BYTES = 6
+MAX_LOGS_BYTES = 40 * 1024 * 1024
+"""Both logs of all turns together: what fits into the evidence beside everything else."""
+MAX_LOG_BYTES = 5 * 1024 * 1024
 
 
 def now() -> str:
@@ -47,80 +50,122 @@ def now() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A finished attempt whose private evidence still lies in its root."""
+    """A finished attempt. Nothing of it runs any more."""
 
     number: int
     started_at: str
     finished_at: str
-    duration_ms: int
     outcome: FlowOutcome
     failure: Failure | None
     clean: bool
-    """Nothing was left behind so far; the root is still to be deleted."""
+    """Nothing was left behind so far; its directories are still to be deleted."""
+    workplace: Workplace | None = None
+    """The place, which still holds the evidence."""
+
+    @property
+    def duration_ms(self) -> int:
+        """How long it took."""
+        span = parse_timestamp(self.finished_at) - parse_timestamp(self.started_at)
+        return max(0, round(span.total_seconds() * 1000))
+
+    @property
+    def turns(self) -> int:
+        """How many turns were seen."""
+        return len(self.outcome.turn_timings)
+
+    def hand_over(self, target: Path) -> None:
+        """Write the attempt's evidence below ``target``, still unredacted."""
+        if self.workplace is not None:
+            self.workplace.hand_over(target)
+        if self.outcome.observation is not None:
+            data = snapshot(self.outcome.observation.json)
+            write_atomically(target / OBSERVATION_FILE, data)
 
 
-@dataclass(slots=True, kw_only=True)
+def not_begun(number: int, error: Exception) -> Attempt:
+    """An attempt for which not even a place could be made."""
+    moment, failure = now(), failure_of(error)
+    return Attempt(
+        number=number,
+        started_at=moment,
+        finished_at=moment,
+        outcome=_nothing_observed(failure),
+        failure=failure,
+        clean=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attempting:
-    """The parts of an attempt that must be taken down again, in reverse."""
+    """What an attempt is made with."""
 
     request: RunRequest
     secrets: Secrets
     number: int
     root: TemporaryRoot
 
-    @property
-    def evidence(self) -> Path:
-        """Where evidence gathers before it crosses the redaction boundary."""
-        return self.root.path / "private"
-
     def run(self) -> Attempt:
-        """Run the flow and take the session down. Whatever fails becomes the failure."""
+        """Run the flow and take everything down. Whatever fails becomes the failure."""
         started_at = now()
-        begun = datetime.now(UTC)
-        clean = True
+        workplace: LocalWorkplace | None = None
+        session: CommandSession | None = None
+        problems: tuple[str, ...] = ()
         try:
-            session, outcome = self._drive()
+            workplace = self._workplace()
+            variables = self._variables(workplace.workspace_path)
+            session = self._session(workplace, variables)
+            outcome = self._drive(session, variables)
         except Exception as error:  # noqa: BLE001 - whatever it was becomes a result with a class
-            session, outcome = None, _nothing_observed(failure_of(error))
+            outcome = _nothing_observed(failure_of(error))
+        finally:
+            # Also on the way out of an interrupt that nobody turned into a cancellation.
+            if session is not None:
+                problems = session.close().problems
         failure = outcome.failure
-        if session is not None:
-            report = session.close()
-            if report.problems:
-                clean = False
-                left = CleanupFailure("survivors", "; ".join(report.problems))
-                failure = combine(failure, failure_of(left))
-        try:
-            self._keep_observation(outcome)
-        except OSError as error:
-            failure = combine(failure, failure_of(error))
+        if problems:
+            left = CleanupFailure("survivors", "; ".join(problems))
+            failure = combine(failure, failure_of(left))
         return Attempt(
             number=self.number,
             started_at=started_at,
             finished_at=now(),
-            duration_ms=round((datetime.now(UTC) - begun).total_seconds() * 1000),
             outcome=outcome,
             failure=failure,
-            clean=clean,
+            clean=not problems,
+            workplace=workplace,
         )
 
-    def _drive(self) -> tuple[Session, FlowOutcome]:
-        request = self.request
+    def _workplace(self) -> LocalWorkplace:
+        request, execution = self.request, self.request.execution
         if request.target.kind != "command":
             raise PermanentInfrastructure(
                 "unsupported_target", f"the target {request.target.kind} cannot be run here"
             )
-        workplace = LocalWorkplace(root=self.root, ambient=request.environ, cancel=request.cancel)
-        variables = self._variables(workplace.workspace_path)
-        task = render_task(request.execution.task, variables)
-        agent = agent_command(request.execution, variables, self.secrets)
-        session = CommandSession(
+        if execution.environment.id != "local":
+            raise PermanentInfrastructure(
+                "unsupported_environment",
+                f"the command target cannot run in {execution.environment.id}",
+            )
+        share = MAX_LOGS_BYTES // (2 * execution.task.expected_run_count)
+        return LocalWorkplace(
+            root=self.root,
+            ambient=request.environ,
+            cancel=request.cancel,
+            log_bytes=min(MAX_LOG_BYTES, share),
+        )
+
+    def _session(self, workplace: LocalWorkplace, variables: Variables) -> CommandSession:
+        request = self.request
+        return CommandSession(
             workplace=workplace,
-            agent=agent,
+            agent=agent_command(request.execution, variables, self.secrets),
             execution_id=request.execution.id,
             attempt=self.number,
             cancel_token=request.cancel,
-            memory_file=self.root.path / "session" / "session.json",
         )
+
+    def _drive(self, session: Session, variables: Variables) -> FlowOutcome:
+        request = self.request
         timeouts = request.execution.task.attempt_timeout_ms
         context = FlowContext(
             execution=request.execution,
@@ -128,7 +173,7 @@ class Attempting:
             cancel=request.cancel,
         )
         with cancelling(session, request.cancel):
-            return session, run_flow(task, session, context)
+            return run_flow(render_task(request.execution.task, variables), session, context)
 
     def _variables(self, workspace: str) -> Variables:
         execution = self.request.execution
@@ -139,14 +184,7 @@ class Attempting:
             environment_id=execution.environment.id,
             environment_fixture_id=execution.environment.id,
             workspace_path=workspace,
-            daytona_image=None,
         )
-
-    def _keep_observation(self, outcome: FlowOutcome) -> None:
-        if outcome.observation is not None:
-            write_atomically(
-                self.evidence / OBSERVATION_FILE, canonical_json(outcome.observation.json)
-            )
 
 
 def _nothing_observed(failure: Failure) -> FlowOutcome:
@@ -170,10 +208,3 @@ def cancelling(session: Session, cancel: CancelToken) -> Iterator[None]:
     finally:
         done.cancel()
         thread.join()
-
-
-def root_resource(root: TemporaryRoot, deleted_at: str | None = None) -> Resource:
-    """A root as the job record lists it: by name, since a path says too much of a machine."""
-    return Resource(
-        kind="temporary_root", id=root.path.name, created_at=root.created_at, deleted_at=deleted_at
-    )

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import stat
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner_e2e.contracts.base import canonical_json, dump, dump_tree, parse
 from runner_e2e.contracts.evidence import EVIDENCE_V1, EvidenceManifest
 from runner_e2e.contracts.result import Result
-from runner_e2e.environments import make_writable
 from runner_e2e.evidence import MANIFEST, Redactor, collect_evidence, write_atomically
 from runner_e2e.execution.records import RESULT_FILE
 from runner_e2e.failures import (
-    CandidateFailure,
     Failure,
     PermanentInfrastructure,
     SecretLeak,
@@ -38,6 +33,12 @@ class Packed:
     manifest: EvidenceManifest
     failure: Failure | None
 
+    @classmethod
+    def nothing(cls, error: Exception) -> Packed:
+        """Nothing crossed it, since something broke on the way."""
+        empty = EvidenceManifest(schema=EVIDENCE_V1, files=(), leaks=(), missing=())
+        return cls(manifest=empty, failure=failure_of(error))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packer:
@@ -51,18 +52,18 @@ class Packer:
         Fails closed: where the boundary itself breaks, nothing leaves.
         """
         try:
-            _own(source)
             required = required_files(turns)
             collected = collect_evidence(source, target, self.redactor, required=required)
         except Exception as error:  # noqa: BLE001 - a hostile file that breaks us must not get past
             shutil.rmtree(target, ignore_errors=True)
-            nothing = EvidenceManifest(schema=EVIDENCE_V1, files=(), leaks=(), missing=())
-            return Packed(manifest=nothing, failure=failure_of(error))
+            return Packed.nothing(error)
         manifest = collected.manifest
         if manifest.leaks:
             return Packed(manifest=manifest, failure=failure_of(_leak(manifest)))
         if passed and manifest.missing:
-            return Packed(manifest=manifest, failure=failure_of(_missing(manifest.missing, source)))
+            missing = f"required evidence is missing: {', '.join(manifest.missing)}"
+            failure = failure_of(PermanentInfrastructure("evidence_missing", missing))
+            return Packed(manifest=manifest, failure=failure)
         return Packed(manifest=manifest, failure=None)
 
     def clean(self, result: Result) -> tuple[Result, Failure | None]:
@@ -81,31 +82,7 @@ class Packer:
         write_atomically(target / MANIFEST, dump(manifest.model_copy(update={"files": files})))
 
 
-def _own(source: Path) -> None:
-    """Make sure that ``source`` is our directory and can be read: the agent could reach it."""
-    if not stat.S_ISDIR(source.lstat().st_mode):
-        source.unlink()
-        source.mkdir()
-    make_writable(source)
-
-
 def _leak(manifest: EvidenceManifest) -> SecretLeak:
     places = sorted({f"{leak.file}: {leak.reason}" for leak in manifest.leaks})
     shown = "; ".join(places[:10]) + (f" and {len(places) - 10} more" if places[10:] else "")
     return SecretLeak("secret_leak", f"a secret was found in the evidence: {shown}")
-
-
-def _missing(names: Sequence[str], source: Path) -> CandidateFailure | PermanentInfrastructure:
-    """Tell whose fault it is that required evidence is not there.
-
-    We wrote each of these files. One that is gone or unreadable was taken by the agent, one that
-    is still there was withheld by us.
-    """
-    message = f"required evidence is missing: {', '.join(names)}"
-    if all(_is_untouched(source / name) for name in names):
-        return PermanentInfrastructure("evidence_missing", message)
-    return CandidateFailure("evidence_tampered", message)
-
-
-def _is_untouched(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink() and os.access(path, os.R_OK)

@@ -13,6 +13,7 @@ from typing import Literal
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.evidence import FileDigest
 from runner_e2e.contracts.job_record import JOB_RECORD_V1, AttemptRecord, JobRecord, Resource
+from runner_e2e.environments import TemporaryRoot
 from runner_e2e.errors import UsageError
 from runner_e2e.evidence.files import write_atomically
 from runner_e2e.execution.request import RunRequest
@@ -95,3 +96,10 @@ class Recorder:
         )
         write_atomically(request.out / RECORD_FILE, dump(record))
         return record
+
+
+def root_resource(root: TemporaryRoot, deleted_at: str | None = None) -> Resource:
+    """A root as the job record lists it: by name, since a path says too much of a machine."""
+    return Resource(
+        kind="temporary_root", id=root.path.name, created_at=root.created_at, deleted_at=deleted_at
+    )

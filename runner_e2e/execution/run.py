@@ -12,9 +12,9 @@ from runner_e2e.contracts.job_record import AttemptRecord
 from runner_e2e.environments import TemporaryRoot
 from runner_e2e.evidence import Redactor, write_atomically
 from runner_e2e.execution.agent import Secrets
-from runner_e2e.execution.attempt import Attempt, Attempting, now, root_resource
-from runner_e2e.execution.packaging import Packer
-from runner_e2e.execution.records import RESULT_FILE, Recorder, clear, digests
+from runner_e2e.execution.attempt import Attempt, Attempting, not_begun, now
+from runner_e2e.execution.packaging import Packed, Packer
+from runner_e2e.execution.records import RESULT_FILE, Recorder, clear, digests, root_resource
 from runner_e2e.execution.request import RunOutcome, RunRequest
 from runner_e2e.execution.results import Judged, billing_of, result_of
 from runner_e2e.failures import (
@@ -109,19 +109,21 @@ class _Job:
     def _attempt(self, number: int, secrets: Secrets, packer: Packer, recorder: Recorder) -> Judged:
         """Run one attempt in a fresh root, pack its evidence, delete the root."""
         self.say(f"attempt {number} begins")
-        root = TemporaryRoot.create(self.request.execution.id, self.request.temporary_directory)
-        recorder.resource(root_resource(root))
-        attempting = Attempting(request=self.request, secrets=secrets, number=number, root=root)
+        problem: str | None = None
         try:
-            attempt = attempting.run()
-            packed = packer.pack(
-                attempting.evidence,
-                self._directory(number),
-                passed=attempt.failure is None,
-                turns=len(attempt.outcome.turn_timings),
-            )
-        finally:
-            problem = self._drop(root, recorder)
+            root = self._root()
+        except OSError as error:
+            attempt = not_begun(number, error)
+            packed = self._pack(attempt, packer)
+        else:
+            recorder.resource(root_resource(root))
+            try:
+                attempt = Attempting(
+                    request=self.request, secrets=secrets, number=number, root=root
+                ).run()
+                packed = self._pack(attempt, packer)
+            finally:
+                problem = self._drop(root, recorder)
         failure = combine_scan(attempt.failure, packed.failure)
         if problem is not None:
             failure = combine(failure, failure_of(CleanupFailure("root_left", problem)))
@@ -132,6 +134,28 @@ class _Job:
             clean=attempt.clean and problem is None,
             manifest=packed.manifest,
         )
+
+    def _root(self) -> TemporaryRoot:
+        return TemporaryRoot.create(self.request.execution.id, self.request.temporary_directory)
+
+    def _pack(self, attempt: Attempt, packer: Packer) -> Packed:
+        """Pack the evidence out of a directory that no agent ever knew of."""
+        try:
+            shelf = self._root()
+        except OSError as error:
+            return Packed.nothing(error)
+        try:
+            attempt.hand_over(shelf.path)
+            return packer.pack(
+                shelf.path,
+                self._directory(attempt.number),
+                passed=attempt.failure is None,
+                turns=attempt.turns,
+            )
+        except OSError as error:
+            return Packed.nothing(error)
+        finally:
+            shelf.delete()
 
     def _drop(self, root: TemporaryRoot, recorder: Recorder) -> str | None:
         if self.request.keep:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from runner_e2e.contracts.vocabulary import EnvironmentId, LeaseOutcome
@@ -86,7 +87,13 @@ class Workplace(Protocol):
         """Start the agent. Raises an execution error when it cannot be started."""
 
     def keep_picture(self, path: str, name: str) -> bool:
-        """Keep a PNG of the workspace in the private evidence as ``name``. False for another."""
+        """Keep a PNG of the workspace as evidence ``name``, as it is now. False for no PNG."""
+
+    def hand_over(self, target: Path) -> None:
+        """Write the logs of all turns and the pictures below ``target``, still unredacted.
+
+        Called once, after :meth:`close`; nothing is kept any longer.
+        """
 
     def forget(self) -> None:
         """Empty the state directory: the agent's own memory."""

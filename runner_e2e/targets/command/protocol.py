@@ -16,6 +16,7 @@ from runner_e2e.contracts.scalars import (
     ExecutionId,
     ItemId,
     JsonObject,
+    JsonValue,
     Ordinal,
     RelativePath,
 )
@@ -129,6 +130,9 @@ class UsageEvent(Document):
     """Tokens and cost of the turn so far, in any of the accepted spellings. The last one counts."""
 
     model_config = ConfigDict(extra="allow")
+
+    # The base class says Any; a number that is none must not come in here either.
+    __pydantic_extra__: dict[str, JsonValue] = Field(init=False)  # type: ignore[mutable-override]
 
     type: Literal["usage"]
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import signal
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import assert_never
+from typing import IO, assert_never
 
 from runner_e2e.catalog import RenderedTask
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.scalars import JsonObject
 from runner_e2e.contracts.timestamps import format_timestamp
-from runner_e2e.evidence.files import write_atomically
 from runner_e2e.failures import CandidateFailure, TransientInfrastructure, deadline_passed
 from runner_e2e.flows.deadline import CancelToken, Deadline
 from runner_e2e.flows.session import (
@@ -77,9 +75,10 @@ class _Ended:
 
 @dataclass(slots=True, kw_only=True)
 class CommandSession:
-    """A task on the command target. ``memory_file`` survives a restart, the agent does not see it.
+    """A task on the command target.
 
-    Run ids carry the attempt, since a final result lists the runs of all attempts.
+    What it knows lies in a file without a name, so that a restart really reads it back and no agent
+    can write it. Run ids carry the attempt, since a final result lists the runs of all attempts.
     """
 
     workplace: Workplace
@@ -87,12 +86,11 @@ class CommandSession:
     execution_id: str
     attempt: int
     cancel_token: CancelToken
-    memory_file: Path
     capabilities: frozenset[Capability] = frozenset(
         {Capability.RESTART, Capability.TOOLS, Capability.SESSIONS, Capability.ARTIFACTS}
     )
     _memory: Memory = field(default_factory=Memory)
-    _stored: str = ""
+    _file: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
     _title: str = ""
     _running: RunningTurn | None = None
     _problems: list[str] = field(default_factory=list)
@@ -170,15 +168,8 @@ class CommandSession:
         """Drop everything and rebuild it from the file. No server is there to wait for."""
         del deadline
         self._memory = Memory()
-        try:
-            data = self.memory_file.read_bytes()
-        except OSError:
-            data = b""
-        if hashlib.sha256(data).hexdigest() != self._stored:
-            raise CandidateFailure(
-                "tampered_session", "the agent changed the harness's own record of the session"
-            )
-        self._memory = recall(data)
+        self._file.seek(0)
+        self._memory = recall(self._file.read())
 
     def cancel(self) -> None:
         """Send the running turn its end. Nothing is waited for."""
@@ -190,6 +181,7 @@ class CommandSession:
         """End the running turn and whatever is left of the others."""
         if self._running is not None:
             self._settle(self._running.stop())
+        self._file.close()
         report = self.workplace.close()
         return CleanupReport(problems=tuple(dict.fromkeys((*self._problems, *report.problems))))
 
@@ -341,9 +333,9 @@ class CommandSession:
 
     def _change(self, memory: Memory) -> None:
         """Keep a new state, also where a restart finds it."""
-        data = store(memory)
-        write_atomically(self.memory_file, data)
-        self._stored = hashlib.sha256(data).hexdigest()
+        self._file.seek(0)
+        self._file.truncate()
+        self._file.write(store(memory))
         self._memory = memory
 
 

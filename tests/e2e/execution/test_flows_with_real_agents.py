@@ -274,7 +274,7 @@ WRONG: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "done before it could be stopped": (
         "candidate_failure",
         "stopped_too_late",
-        CHAT_AGENT.replace("signal.pause()", "pass"),
+        "if 'long' in turn['text']: raise SystemExit" + CHAT_AGENT,
         CHAT,
     ),
 }

@@ -16,6 +16,7 @@ from runner_e2e.environments import PREFIX
 from tests.support.executions import Ran, make_request, run_agent, run_request
 
 ANSWER = "say(turn['text'].split()[-1])\n"
+ROOT = "ROOT = os.path.dirname(os.environ['RUNNER_E2E_WORKSPACE'])\n"
 DAEMON = """
 if os.fork() == 0:
     os.setsid()
@@ -142,6 +143,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
         '{"type": "screenshot", "id": "a", "label": "b", "path": "agent.py", "public": true}',
         "[" * 100_000,
         "\xff",
+        '{"type": "message", "text": "\\ud800"}',
+        '{"type": "usage", "tokens": NaN}',
+        '{"type": "usage", "tokens": 1' + "0" * 400 + "}",
+        '{"type": "usage", "deep": ' + "[" * 100 + "]" * 100 + "}",
         '{"type": "message", "text": "%s"}' % ("x" * 1_048_576),
         '{"type": "usage", "x": "%s"}' % ("x" * 70_000),
     ],
@@ -221,40 +226,58 @@ def test_an_agent_that_dies_between_turns_is_a_candidate_failure(
 
 
 @pytest.mark.parametrize(
-    "deed",
+    ("deed", "code"),
     [
-        "import shutil; shutil.rmtree(os.environ['RUNNER_E2E_WORKSPACE'])",
-        "os.makedirs(ROOT + '/turns/2')",
-        "os.makedirs(ROOT + '/private/turns/2/stdout.log')",
+        ("shutil.rmtree(os.environ['RUNNER_E2E_WORKSPACE'])", "agent_not_started"),
+        ("os.makedirs(ROOT + '/turns/2')", "agent_not_started"),
+        ("shutil.rmtree(ROOT + '/turns'); open(ROOT + '/turns', 'w').close()", "protocol_error"),
     ],
 )
 def test_an_agent_that_spoils_its_own_next_turn_is_a_candidate_failure(
-    deed: str, tmp_path: Path
+    deed: str, code: str, tmp_path: Path
 ) -> None:
-    root = "ROOT = os.path.dirname(os.environ['RUNNER_E2E_WORKSPACE'])\n"
-    ran = run_agent(tmp_path, f"{root}{ANSWER}{deed}", **SECOND_TURN)
-    assert ran.verdict == ("candidate_failure", "agent_not_started")
+    ran = run_agent(tmp_path, f"import shutil\n{ROOT}{ANSWER}{deed}", **SECOND_TURN)
+    assert ran.verdict == ("candidate_failure", code)
     assert nothing_is_left(ran)
 
 
-def test_an_agent_that_edits_the_session_is_caught_at_the_restart(tmp_path: Path) -> None:
-    agent = """
-emit(type="question", id="colour", prompt="Which?", options=["a", "b"])
-session = pathlib.Path(os.environ["RUNNER_E2E_WORKSPACE"]).parent / "session" / "session.json"
-session.write_text(session.read_text().replace("a", "b"))
-if os.fork() == 0: os._exit(0)
+DEEP = """
+home = os.getcwd()
+for _ in range(1500):
+    os.mkdir("ddd")
+    os.chdir("ddd")
+os.chdir(home)
 """
-    ran = run_agent(
-        tmp_path,
-        agent + "os.chmod(session.parent, 0o500)",
-        flow="question_resume_completion",
-        runs=2,
-        restartServerBeforeQuestionAnswer=True,
-        questionAnswer={"optionLabel": "a", "expectedMarker": "{{ marker }}"},
-        flowOptions={"question": {"id": "colour", "prompt": "Which?", "options": ["a", "b"]}},
-    )
-    assert ran.result.status == "failed"
+
+
+def test_a_tree_deeper_than_any_path_is_deleted(tmp_path: Path) -> None:
+    ran = run_agent(tmp_path, f"{DEEP}{ANSWER}")
+    assert ran.result.status == "passed"
+    assert nothing_is_left(ran)
+
+
+def test_an_agent_can_fill_its_memory_with_anything_and_a_new_session_empties_it(
+    tmp_path: Path,
+) -> None:
+    agent = f"""
+os.chdir(os.environ["RUNNER_E2E_STATE_DIR"])
+assert os.listdir() == []
+{DEEP}
+os.mkdir("locked")
+os.symlink("/etc", "link")
+os.chmod("locked", 0)
+{ANSWER}"""
+    script = [{"new_session": {}}, {"say": "again {{ marker }}"}]
+    ran = run_agent(tmp_path, agent, flow="agent_chat", runs=2, flowOptions={"script": script})
+    assert (ran.result.status, ran.result.error) == ("passed", None)
+
+
+def test_an_agent_that_deletes_everything_around_it_fails_by_itself(tmp_path: Path) -> None:
+    agent = f"{ANSWER}import shutil; shutil.rmtree(ROOT, ignore_errors=True)"
+    ran = run_agent(tmp_path, f"{ROOT}{agent}", **SECOND_TURN)
     assert ran.result.failure_class == "candidate_failure"
+    assert nothing_is_left(ran)
+    assert b"stdout.log" in (ran.out / "attempt-1" / "evidence-manifest.json").read_bytes()
 
 
 def test_an_agent_that_changes_its_directory_and_plants_links_stays_confined(
@@ -416,36 +439,23 @@ def test_no_descriptor_and_no_child_is_left_in_the_harness(tmp_path: Path) -> No
     assert children.read_text() == ""
 
 
-@pytest.mark.parametrize(
-    "deed",
-    [
-        "import shutil; shutil.rmtree(ROOT + '/private')",
-        "os.unlink(ROOT + '/private/turns/1/stdout.log')",
-        "os.rename(ROOT + '/private', ROOT + '/x'); os.symlink('/etc', ROOT + '/private')",
-        "os.chdir(ROOT + '/private/turns/1'); os.unlink('stdout.log'); os.symlink(SH, 'stdout.log')",
-    ],
-    ids=["directory", "file", "directory link", "file link"],
-)
-def test_an_agent_that_takes_its_evidence_away_does_not_pass(deed: str, tmp_path: Path) -> None:
-    root = "SH = '/etc/shells'\nROOT = os.path.dirname(os.environ['RUNNER_E2E_WORKSPACE'])\n"
-    ran = run_agent(tmp_path, f"{root}{ANSWER}{deed}")
-    assert ran.verdict == ("candidate_failure", "evidence_tampered")
-    written = b"".join(path.read_bytes() for path in ran.out.rglob("*") if path.is_file())
-    assert b"/bin/sh" not in written
-
-
 def test_an_agent_that_fills_the_evidence_keeps_what_a_pass_needs(tmp_path: Path) -> None:
     agent = f"""
-private = os.path.dirname(os.environ["RUNNER_E2E_WORKSPACE"]) + "/private/turns/0/"
-os.makedirs(private)
-for number in range(40):
-    with open(private + str(number) + ".log", "w") as file:
-        file.write("x" * 4_000_000)
+for number in range(15):
+    say("x" * 1_000_000)
+for number in range(60):
+    with open(str(number) + ".png", "wb") as file:
+        file.write(b"\\x89PNG\\r\\n\\x1a\\n" + os.urandom(1) * 2_000_000)
+    emit(type="screenshot", id=str(number), label="x", path=str(number) + ".png", public=True)
 {ANSWER}"""
     ran = run_agent(tmp_path, agent)
-    assert ran.result.status == "passed"
+    assert (ran.result.status, ran.result.error) == ("passed", None)
     assert sum(one.bytes for one in ran.record.files) < 70 * 1024 * 1024
     assert b"left out" in ran.evidence("evidence-notes.txt")
+    assert "bytes left out]" in ran.observation()["comments"][0]["body"]
+    screenshots = ran.result.screenshots or ()
+    assert 0 < len(screenshots) < 60
+    assert all((ran.out / "attempt-1" / one.file).is_file() for one in screenshots)
 
 
 SECRET = 'correct/horse+battery="staple"7291'
