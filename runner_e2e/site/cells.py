@@ -15,6 +15,8 @@ from runner_e2e.site import text
 from runner_e2e.site.trail import Trail, last_nights
 from runner_e2e.site.words import CLASS_WORDS, KINDS, STATE_WORDS, Kind, kind_of
 
+_QUARANTINE_LIMIT = 300
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
@@ -30,6 +32,8 @@ class Cell:
     result: Result | None
     verdict: str | None
     trail: Trail | None
+    quarantine: str | None
+    """Who keeps the cell in quarantine and until when, where that still held."""
 
     @property
     def word(self) -> str:
@@ -109,6 +113,14 @@ def lay_out(
     planned = set(plan.expected)
     known = {cell.execution_id: cell for cell in insights.cells}
     results = {result.execution_id: result for result in campaign.results}
+    quarantined = {
+        entry.execution_id: text.visible(
+            f"{entry.owner} until {entry.expires}: {entry.reason}", _QUARANTINE_LIMIT
+        )
+        for suite in plan.catalog.suites
+        for entry in suite.quarantine
+        if entry.expires >= text.day(campaign.generated_at)
+    }
 
     def cell(
         suite: PlannedSuite, profile: PlannedProfile, environment: PlannedEnvironment, task: Task
@@ -126,6 +138,7 @@ def lay_out(
             result=result,
             verdict=text.visible(verdicts[name], 60) if name in verdicts else None,
             trail=last_nights(series.get(suite.id), name),
+            quarantine=quarantined.get(name),
         )
 
     def matrix(suite: PlannedSuite) -> Matrix:

@@ -34,6 +34,7 @@ FACTS = (
     "Issue",
     "Clean-up",
     "Repeats",
+    "Quarantine",
     "Read from",
 )
 """The names of a cell's facts, in the order in which :func:`facts` gives them."""
@@ -134,6 +135,7 @@ def facts(cell: Cell) -> list[str | None]:
         *money,
         *tail,
         f"{confirm.passed} of {confirm.repeats} passed" if confirm else None,
+        cell.quarantine,
         text.visible(insight.file, 300) if insight and insight.file else None,
     ]
 

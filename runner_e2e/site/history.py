@@ -64,6 +64,7 @@ class Suite:
     id: str
     href: str
     kinds: Mapping[Kind, int]
+    latest_green: Row | None
     charts: tuple[Chart, ...]
     points: int
     definitions: int
@@ -117,7 +118,9 @@ def _row(row: IndexRow, known: HistoryCampaign | None, lane: str | None) -> Row:
     )
 
 
-def _suite(series: CellSeries, points: Mapping[str, Point], cells: list[Standing]) -> Suite:
+def _suite(
+    series: CellSeries, points: Mapping[str, Point], cells: list[Standing], green: Row | None
+) -> Suite:
     kinds = dict.fromkeys(KINDS, 0)
     for cell in cells:
         kinds[cell.kind] += 1
@@ -126,6 +129,7 @@ def _suite(series: CellSeries, points: Mapping[str, Point], cells: list[Standing
         id=series.suite_id,
         href=suite_path(series.suite_id),
         kinds={kind: count for kind, count in kinds.items() if count},
+        latest_green=green,
         charts=charts(shown),
         points=len(shown),
         definitions=definitions(shown),
@@ -195,7 +199,15 @@ def _index(
         charts=charts(points),
         points=len(points),
         definitions=definitions(points),
-        suites=[_suite(series[each], measured[each], standing[each]) for each in sorted(series)],
+        suites=[
+            _suite(
+                series[each],
+                measured[each],
+                standing[each],
+                by_id.get(history.latest_green_by_suite.get(each, "")),
+            )
+            for each in sorted(series)
+        ],
         words=KINDS,
         rows=shown[:_MAX_ROWS],
         more_rows=max(0, len(shown) - _MAX_ROWS),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from tests.support import showcase as the
 from tests.support.chromium import Browser
 
 SCREENSHOT_WIDTHS = (360, 820, 1440)
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 OPEN = "document.getElementById('panel').open"
 
 
@@ -161,6 +165,15 @@ def test_one_tab_stop_leads_through_a_matrix(opened: Browser) -> None:
     opened.evaluate(f"document.querySelector('{tile(the.FAILED)}').focus()")
     opened.press("ArrowDown")
     assert opened.count('a.t[tabindex="0"]') == 1
+
+
+def test_a_public_picture_is_seen_from_a_file(browser: Browser, page: Path) -> None:
+    picture = page.parent / "evidence" / the.PASSED / "attempt-1" / "final-state.png"
+    picture.parent.mkdir(parents=True)
+    picture.write_bytes(PIXEL)
+    browser.open(page)
+    assert browser.evaluate("document.querySelector('.gallery img').naturalWidth") == 1
+    assert browser.problems() == []
 
 
 def test_without_javascript_every_state_and_every_cause_is_readable(

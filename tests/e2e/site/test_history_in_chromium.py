@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,11 @@ from tests.support.documents import later
 
 RED = "core.codex.local.hello"
 STEADY = "core.codex.local.plan"
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing: pytest shows what matters."""
 
 
 def index_row(night: int, *, passed: int = 2, superseded_by: str | None = None) -> IndexRow:
@@ -74,6 +82,24 @@ def test_the_history_loads_its_own_two_assets_and_nothing_else(
     assert browser.problems() == []
     assert browser.evaluate("document.documentElement.dataset.ready") == "yes"
     assert browser.evaluate("getComputedStyle(document.body).margin") == "0px"
+
+
+def test_the_same_pages_work_when_they_are_served(browser: Browser, root: Path) -> None:
+    handler = partial(QuietHandler, directory=str(root))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            address = f"http://127.0.0.1:{server.server_port}"
+            browser.do("open", url=f"{address}/cells/core.html")
+            assert browser.evaluate("document.documentElement.dataset.ready") == "yes"
+            assert browser.evaluate("getComputedStyle(document.body).margin") == "0px"
+            assert all(url.startswith((address, "data:")) for url in browser.requests())
+            assert browser.problems() == []
+        finally:
+            browser.do("open", url="about:blank")
+            server.shutdown()
+            serving.join()
 
 
 def test_campaigns_are_filtered_by_outcome_day_and_text(browser: Browser, root: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runner_e2e.contracts.catalog import QuarantineEntry
 from runner_e2e.contracts.vocabulary import CELL_STATES, CellState
 from runner_e2e.site import assets, campaign_page
 from runner_e2e.site.cells import lay_out
@@ -135,6 +136,27 @@ def test_a_leak_is_told_before_everything_else() -> None:
     campaign = make_campaign(results, plan=plan)
     matrices = lay_out(campaign, make_insights(campaign, plan=plan), plan, verdicts={}, series={})
     assert problems(matrices[0].cells)[0].blame == "secret leak"
+
+
+def test_a_quarantine_is_told_until_its_last_day() -> None:
+    def page_until(day: str) -> Reader:
+        entry = QuarantineEntry(
+            execution_id=the.FAILED, owner="ada", expires=day, reason="upstream bug"
+        )
+        campaign, insights, plan = the.showcase()
+        suites = tuple(
+            suite.model_copy(update={"quarantine": (entry,)}) if suite.id == "core" else suite
+            for suite in plan.catalog.suites
+        )
+        catalog = plan.catalog.model_copy(update={"suites": suites})
+        page = campaign_page(campaign, insights, plan.model_copy(update={"catalog": catalog}))
+        return Reader(page)
+
+    held = page_until("2026-11-30")
+    assert "in quarantine" in held.text
+    assert "ada until 2026-11-30: upstream bug" in held.island["cells"][the.FAILED]["f"]
+    assert held.tile(the.FAILED)["class"] == "t failed"
+    assert "in quarantine" not in page_until("2026-11-29").text
 
 
 def test_only_pictures_declared_public_are_shown(page: Reader) -> None:
