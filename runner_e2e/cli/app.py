@@ -7,7 +7,16 @@ from typing import Annotated
 import typer
 
 from runner_e2e import __version__
-from runner_e2e.cli import aggregate, campaign, catalog, history, plan, publish, sweep
+from runner_e2e.cli import (
+    aggregate,
+    campaign,
+    catalog,
+    history,
+    lint_workflow,
+    plan,
+    publish,
+    sweep,
+)
 from runner_e2e.cli import run as run_one
 
 app = typer.Typer(
@@ -48,5 +57,6 @@ app.command("campaign")(campaign.campaign)
 app.command("aggregate")(aggregate.aggregate)
 app.command("publish")(publish.publish)
 app.command("sweep")(sweep.sweep)
+app.command("lint-workflow")(lint_workflow.lint_workflow)
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(history.app, name="history")
