@@ -57,10 +57,6 @@ class Collected:
     notes: tuple[str, ...]
 
 
-class Unclean(Exception):
-    """A file still holds a secret after it was cleaned. It is withheld."""
-
-
 def collect_evidence(
     source: Path,
     destination: Path,
@@ -144,9 +140,6 @@ class _Collection:
             except ValueError:
                 self.note(f"{path}: is no JSON and was kept as text")
                 return self.text([data], path)
-            except Unclean:
-                self.note(f"{path}: withheld, a secret was still there after it was cleaned")
-                return None
         if suffix == ".json":
             self.note(f"{path}: left out, {size} bytes are more than {self.budget.file_bytes}")
             return None
@@ -168,14 +161,16 @@ class _Collection:
         file.seek(0)
         return file.read(self.budget.binary_bytes)
 
-    def json(self, data: bytes, path: str) -> bytes:
+    def json(self, data: bytes, path: str) -> bytes | None:
         clean, findings = self.redactor.redact_json(parse_json(data))
-        again = self.redactor.redact_json(clean)[1]
-        written = json.dumps(clean, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass")
         self.leaked(path, dict.fromkeys(findings))
-        if any(finding.leak for finding in again) or self.redactor.scanner.has_exact(written):
-            raise Unclean
-        return written + b"\n"
+        written = json.dumps(clean, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        # Again by key and value for shapes; as a whole for values, which may be numbers.
+        left = [
+            *self.redactor.redact_json(clean)[1],
+            *self.redactor.scanner.exact_findings(written),
+        ]
+        return None if self.unclean(path, left) else written + b"\n"
 
     def long_text(self, file: BinaryIO, path: str, size: int) -> bytes | None:
         limit, overlap = self.budget.file_bytes, self.redactor.scanner.overlap
@@ -194,10 +189,15 @@ class _Collection:
     def text(self, parts: Sequence[bytes], path: str) -> bytes | None:
         clean = self.redactor.redact(b"".join(parts))
         self.leaked(path, dict.fromkeys(clean.findings))
-        if any(finding.leak for finding in self.redactor.scanner.findings(clean.data)):
-            self.note(f"{path}: withheld, a secret was still there after it was cleaned")
-            return None
-        return clean.data
+        left = self.redactor.scanner.findings(clean.data)
+        return None if self.unclean(path, left) else clean.data
+
+    def unclean(self, path: str, left: Sequence[Finding]) -> bool:
+        """Tell whether a secret is left in what was cleaned; then the file is withheld."""
+        if not self.leaked(path, dict.fromkeys(left)):
+            return False
+        self.note(f"{path}: withheld, a secret was still there after it was cleaned")
+        return True
 
     def leaked(self, path: str, found: dict[Finding, None]) -> bool:
         """List the leaks among ``found``; tell whether there are any."""

@@ -100,9 +100,10 @@ class Scanner:
         """Say what is in one window, each thing once."""
         return tuple(dict.fromkeys(span.finding for span in self._all(data)))
 
-    def has_exact(self, data: bytes) -> bool:
-        """Tell whether a known value is there in any form."""
-        return next(self._exact(data.translate(None, IGNORED)), None) is not None
+    def exact_findings(self, data: bytes) -> tuple[Finding, ...]:
+        """Say which known values are in one window, each form once."""
+        found = self._exact(data.translate(None, IGNORED))
+        return tuple(dict.fromkeys(span.finding for span in found))
 
     def _all(self, data: bytes) -> Iterator[Span]:
         yield from _placed(self._exact(data.translate(None, IGNORED)), data, IGNORED)

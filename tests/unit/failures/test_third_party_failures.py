@@ -9,6 +9,8 @@ import subprocess
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from runner_e2e.contracts.vocabulary import FailureClass
 from runner_e2e.errors import Interrupted, UsageError
@@ -259,3 +261,20 @@ def test_an_http_status_error_is_classed_by_its_answer(
 
 def test_a_failure_without_words_is_named_by_its_type() -> None:
     assert failure_of(TimeoutError()).message == "TimeoutError"
+
+
+TRIGGERS = (
+    *("secret leak in final.log", "cleanup failed", "teardown", "lease release", "unauthorized"),
+    *("HTTP 503", "429", "ECONNRESET", "the server failed", "provider timed out", "rate limit"),
+    *("missing credential", "invalid api key", "immutable image digest", "model unsupported"),
+    *("browser bootstrap failed before task creation", "Budget has been exceeded"),
+)
+
+
+@given(words=st.lists(st.sampled_from(TRIGGERS) | st.text(max_size=20), max_size=6))
+def test_what_the_candidate_wrote_never_moves_a_class(words: list[str]) -> None:
+    said = "\n".join(words)
+    assert class_of_exception(CandidateFailure("matcher_failed", said))[0] == "candidate_failure"
+    assert class_of_exception(SecretLeak("leak", said))[0] == "secret_leak"
+    assert class_of_exception(RuntimeError(said)) == (PERMANENT, "harness_bug")
+    assert class_of_exception(OSError(errno.ECONNRESET, said)) == (TRANSIENT, "econnreset")
