@@ -4,6 +4,7 @@ from runner_e2e.catalog.command_files import CommandFile
 from runner_e2e.catalog.editor_schema import catalog_json_schema
 from runner_e2e.catalog.expansion import environment_key
 from runner_e2e.catalog.fingerprints import SAMPLE_IMAGE
+from runner_e2e.catalog.images import is_immutable_image
 from runner_e2e.catalog.loading import Catalog, explain_fingerprint, load_catalog
 from runner_e2e.catalog.rankings import RankingSnapshot, models_hash, read_ranking
 from runner_e2e.catalog.rendering import RenderedTask, Variables, render_agent, render_task
@@ -22,6 +23,7 @@ __all__ = [
     "catalog_json_schema",
     "environment_key",
     "explain_fingerprint",
+    "is_immutable_image",
     "listed",
     "load_catalog",
     "models_hash",

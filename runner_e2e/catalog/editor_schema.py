@@ -8,7 +8,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from runner_e2e.contracts.catalog import CATALOG_V1, CatalogFile
 
-SCHEMA_ID = "https://runner-e2e.dev/schemas/catalog-v1.json"
+SCHEMA_ID = "urn:runner-e2e:catalog:v1"
 """A name, not an address: nothing is fetched from there."""
 
 

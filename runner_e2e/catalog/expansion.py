@@ -81,6 +81,7 @@ def resolve_suite(
         definition_metadata=entry.definition_metadata,
         gate=entry.gate,
         quarantine=entry.quarantine,
+        manual_only=entry.manual_only,
     )
 
 

@@ -7,13 +7,25 @@ descriptions, groups and order do not count, nor does where the catalog lies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from runner_e2e.catalog.command_files import CommandFile
 from runner_e2e.catalog.expansion import Cell
-from runner_e2e.catalog.rendering import Variables, render_document, task_document
-from runner_e2e.catalog.templates import CELL_VARIABLES, render_json, variables_of_json
+from runner_e2e.catalog.expressions import compile_problems
+from runner_e2e.catalog.rendering import (
+    RenderedTask,
+    Variables,
+    render_document,
+    rendered_task,
+    task_document,
+)
+from runner_e2e.catalog.templates import (
+    CELL_VARIABLES,
+    TemplateFault,
+    render_json,
+    variables_of_json,
+)
 from runner_e2e.contracts.base import canonical_json, digest, dump_tree
 from runner_e2e.contracts.catalog import (
     EnvironmentFixture,
@@ -21,6 +33,7 @@ from runner_e2e.contracts.catalog import (
     SuiteFixture,
     Target,
 )
+from runner_e2e.contracts.task import TaskFixture
 
 SAMPLE_NONCE = "0123456789ab-1"
 SAMPLE_IMAGE = "registry.example/runner@sha256:" + "0" * 64
@@ -84,7 +97,9 @@ def _task_definitions(suite: SuiteFixture, cells: Sequence[Cell]) -> Iterable[di
     for cell in cells:
         by_task[cell[3].id].append(cell)
     for task in suite.tasks:
-        yield {"id": task.id, "rendered": _outcomes(task_document(task), by_task[task.id], _task)}
+        document = task_document(task)
+        outcome = _outcomes(document, by_task[task.id], _task_renderer(task, document))
+        yield {"id": task.id, "rendered": outcome}
 
 
 def _profile_definition(
@@ -112,14 +127,32 @@ def _environment_definition(environment: EnvironmentFixture) -> dict[str, Any]:
     return environment.model_dump(mode="json", exclude={"label", "groups"})
 
 
-def _task(document: dict[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
-    rendered = render_document(document, values)
-    # All matchers must pass; which is written first says nothing.
-    rendered["matchers"] = sorted(rendered["matchers"], key=canonical_json)
-    return rendered
+Render = Callable[[Any, Mapping[str, str]], Any]
 
 
-def _outcomes(document: Any, cells: Sequence[Cell], render: Any) -> Any:
+def _task_renderer(task: TaskFixture, document: Mapping[str, Any]) -> Render:
+    judged = [document["marker"], document["matchers"], document.get("flowOptions")]
+    varies = not variables_of_json(judged).isdisjoint(CELL_VARIABLES)
+
+    def render(document: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+        rendered = render_document(document, values)
+        if varies:
+            _check(rendered_task(task, rendered))
+        # All matchers must pass; which is written first says nothing.
+        rendered["matchers"] = sorted(rendered["matchers"], key=canonical_json)
+        return rendered
+
+    return render
+
+
+def _check(task: RenderedTask) -> None:
+    """What depends on the cell was checked for none of them yet."""
+    for index, matcher in enumerate(task.matchers):
+        for message in compile_problems(matcher):
+            raise TemplateFault(f"matchers[{index}]: {message}")
+
+
+def _outcomes(document: Any, cells: Sequence[Cell], render: Render) -> Any:
     """What a document comes to: one outcome, or a digest for each cell where they differ.
 
     Only what a document really names makes a difference, so 65,536 cells of a case that names
@@ -127,7 +160,7 @@ def _outcomes(document: Any, cells: Sequence[Cell], render: Any) -> Any:
     """
     if not cells:
         return None
-    first = render(document, _sample(cells[0]))
+    first = _render(document, cells[0], render)
     used = variables_of_json(document) & set(CELL_VARIABLES)
     if not used:
         return first
@@ -137,9 +170,16 @@ def _outcomes(document: Any, cells: Sequence[Cell], render: Any) -> Any:
         values = _sample(cell)
         key = tuple(values[name] for name in CELL_VARIABLES if name in used)
         if key not in known:
-            known[key] = digest(render(document, values))
+            known[key] = digest(_render(document, cell, render))
         digests[cell[0]] = known[key]
     return first if len(set(known.values())) == 1 else {"perExecution": digests}
+
+
+def _render(document: Any, cell: Cell, render: Render) -> Any:
+    try:
+        return render(document, _sample(cell))
+    except TemplateFault as fault:
+        raise TemplateFault(f"in {cell[0]}, {fault.message}") from None
 
 
 def _sample(cell: Cell) -> dict[str, str]:

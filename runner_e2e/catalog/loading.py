@@ -24,6 +24,7 @@ from runner_e2e.catalog.fingerprints import (
 from runner_e2e.catalog.reading import in_order, join_files, read_files
 from runner_e2e.catalog.rules import Joined, semantic_problems
 from runner_e2e.catalog.structure import validate
+from runner_e2e.catalog.templates import TemplateFault
 from runner_e2e.catalog.wording import nearest
 from runner_e2e.contracts.catalog import (
     CATALOG_V1,
@@ -108,11 +109,17 @@ def _resolve(path: Path, joined: Joined) -> Catalog:
     file = _joined_file(joined, tuple(profiles.values()))
     executions: list[MatrixExecution] = []
     hashes: dict[str, str] = {}
-    for suite in suites:
+    for suite, written in zip(suites, joined.suites, strict=True):
         cells = tuple(cells_of(suite))
-        definition = suite_definition(suite, cells, file.target, command_files)
+        try:
+            definition = suite_definition(suite, cells, file.target, command_files)
+        except TemplateFault as fault:
+            problems.append(written.place.problem(fault.message))
+            continue
         hashes[suite.id] = definition_hash(definition)
         executions.extend(executions_of(suite, cells, hashes[suite.id]))
+    if problems:
+        raise CatalogError(tuple(problems))
     return Catalog(
         path=path,
         directory=directory,

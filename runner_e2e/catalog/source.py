@@ -12,6 +12,10 @@ Step = str | int
 Path_ = tuple[Step, ...]
 """The way from the root to a value: keys and list indices."""
 
+MAX_DEPTH = 100
+"""How deeply lists and mappings may be nested: deeper than a person writes, and less deep than
+what the readers of JSON further on can take."""
+
 Position = tuple[int, int]
 """Line and column, both from 1."""
 

@@ -30,6 +30,8 @@ _SAMPLE_VALUES: Mapping[str, str] = {
     **sample_variables("suite.profile.local.case", "profile", "local").mapping(),
     "marker": "E2E_OK_0123456789ab-1",
 }
+# An empty marker is found in every answer.
+_NEVER_BLANK = frozenset({"title", "marker", "prompt"})
 _EXPRESSION_FIELDS = {"message_regex": "pattern", "json_schema": "schema"}
 
 
@@ -43,6 +45,8 @@ def task_problems(part: Part[TaskFixture]) -> Iterator[Problem]:
             continue
         known = [name for name in VARIABLES if key != "marker" or name != "marker"]
         yield from template_problems(value, part.place / key, known)
+        if key in _NEVER_BLANK and not value.strip():
+            yield (part.place / key).problem("must not be blank")
     if part.sound("matchers"):
         for index, matcher in enumerate(document["matchers"]):
             yield from _matcher_problems(matcher, part.place / "matchers" / index)

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from runner_e2e.catalog.source import Path_, Position
+from runner_e2e.catalog.source import MAX_DEPTH, Path_, Position
 from runner_e2e.errors import Problem
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -187,6 +187,8 @@ class _Conversion:
             return self._scalar(node)
         if id(node) in self._open:
             return self._fault(node, "an alias that contains itself has no end")
+        if len(self._open) == MAX_DEPTH:
+            return self._fault(node, f"nested more than {MAX_DEPTH} levels deep")
         self._count(node)
         self._open.add(id(node))
         try:

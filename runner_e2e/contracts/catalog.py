@@ -187,6 +187,8 @@ class SuiteEntry(CatalogModel):
     definition_metadata: Omittable[JsonObject] = None
     gate: Omittable[SuiteGate] = None
     quarantine: tuple[QuarantineEntry, ...] = ()
+    manual_only: bool = False
+    """Only run when it is named itself, by ``--suite`` or ``--id``."""
 
 
 class SuiteFixture(CatalogModel):
@@ -204,6 +206,7 @@ class SuiteFixture(CatalogModel):
     definition_metadata: Omittable[JsonObject] = None
     gate: SuiteGate | None
     quarantine: tuple[QuarantineEntry, ...]
+    manual_only: bool = False
 
 
 class MatrixExecution(CatalogModel):

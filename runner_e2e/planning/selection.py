@@ -104,9 +104,13 @@ def _values(name: str, flags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def select(catalog: Catalog, selectors: Selectors) -> tuple[MatrixExecution, ...]:
+def select(
+    catalog: Catalog, selectors: Selectors, *, listing: bool = False
+) -> tuple[MatrixExecution, ...]:
     """The executions that fit, in catalog order whatever the order of the flags.
 
+    A suite with ``manualOnly`` is left out unless it, or one of its ids, is named. ``listing`` is
+    for a table of what there is, and leaves nothing out.
     Raises :class:`UsageError` naming every value that the catalog does not have, and
     :class:`NothingSelected` when each value is known but nothing has them all.
     """
@@ -122,6 +126,7 @@ def select(catalog: Catalog, selectors: Selectors) -> tuple[MatrixExecution, ...
         and _allows(selectors.case, execution.task.id)
         and _allows(selectors.id, execution.id)
         and (not groups or groups.issubset(execution.groups))
+        and (listing or _is_meant(selectors, execution))
     )
     if not selected:
         raise NothingSelected(
@@ -133,6 +138,11 @@ def select(catalog: Catalog, selectors: Selectors) -> tuple[MatrixExecution, ...
 
 def _allows(values: tuple[str, ...], value: str) -> bool:
     return not values or value in values
+
+
+def _is_meant(selectors: Selectors, execution: MatrixExecution) -> bool:
+    suite = execution.suite
+    return not suite.manual_only or suite.id in selectors.suite or bool(selectors.id)
 
 
 def _allows_environment(values: tuple[str, ...], execution: MatrixExecution) -> bool:

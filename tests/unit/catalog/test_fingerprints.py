@@ -42,7 +42,7 @@ MATCHERS: list[Tree] = [
 ]
 
 NEUTRAL = re.compile(
-    r"""\.label$ | \.description$ | \.groups\[\d+\]$ | \.gate\. | \.quarantine\[""",
+    r"""\.label$ | \.description$ | \.groups\[\d+\]$ | \.gate\. | \.quarantine\[ | \.manualOnly$""",
     re.VERBOSE,
 )
 """What only people read, selectors use or gates decide."""
@@ -90,6 +90,7 @@ def every_field() -> Tree:
         "excludedExecutionIds": ["smoke.ranked.local.single-turn"],
         "expectedMatrixSize": 2 * 2 * len(tasks) - 1,
         "definitionMetadata": {"a": 1, "b": {"c": "two"}},
+        "manualOnly": False,
         "gate": {"minPassRate": 0.5, "maxFlakyRate": 0.1},
         "quarantine": [
             {

@@ -118,6 +118,14 @@ def test_a_program_that_makes_no_catalog_is_one_problem(
     assert found.line == line_of(path, at)
 
 
+def test_a_program_that_nests_beyond_reason_is_refused(tmp_path: Path) -> None:
+    body = (
+        "deep = []\nfor _ in range(150):\n    deep = [deep]\n"
+        "TREE['profiles'][0]['agent']['deep'] = deep\n" + VALUE
+    )
+    assert "at most 100 levels" in problem(program(tmp_path, body)).message
+
+
 def test_a_null_byte_is_a_problem_too(tmp_path: Path) -> None:
     path = tmp_path / "c.py"
     path.write_bytes(b"a = '\0'\n")

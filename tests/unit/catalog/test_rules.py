@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runner_e2e.catalog import load_catalog
+from runner_e2e.catalog import is_immutable_image, load_catalog
 from runner_e2e.catalog.requirements import FLOW_KEYS, REQUIREMENTS
 from runner_e2e.contracts.vocabulary import FLOWS, Flow
 from runner_e2e.errors import ExitCode, UsageError
@@ -365,6 +365,79 @@ def test_a_fault_in_one_matcher_does_not_hide_one_in_the_next(tmp_path: Path) ->
 def test_the_file_itself_has_a_shape(tmp_path: Path, change: Tree, expected: str) -> None:
     found = messages(tmp_path, {**catalog_tree(), **change})
     assert any(expected in message for message in found), found
+
+
+@pytest.mark.parametrize("field", ["title", "marker", "prompt"])
+def test_a_text_that_says_nothing_is_refused(tmp_path: Path, field: str) -> None:
+    assert messages(tmp_path, with_task(**{field: " \n"})) == [
+        f"tasks[0].{field}: must not be blank"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"prompt": "{% if environment_fixture_id == 'daytona' %}{{ 1 / 0 }}{% endif %}a"},
+            "prompt cannot be filled in: division by zero",
+        ),
+        (
+            {
+                "matchers": [
+                    {
+                        "kind": "environment",
+                        "expected": "{{ environment_fixture_id | replace('daytona', 'remote') }}",
+                    }
+                ]
+            },
+            "matchers[0]: ",
+        ),
+        (
+            {
+                "matchers": [
+                    {
+                        "kind": "message_regex",
+                        "pattern": "{{ environment_fixture_id | replace('daytona', '(') }}",
+                    }
+                ]
+            },
+            "matchers[0]: the regex",
+        ),
+    ],
+)
+def test_what_goes_wrong_in_one_cell_only_is_found_before_it_is_paid_for(
+    tmp_path: Path, changes: Tree, expected: str
+) -> None:
+    tree = with_suite(environments=["local", "daytona"], expectedMatrixSize=2)
+    tree["tasks"][0] |= changes
+    (message,) = messages(tmp_path, tree)
+    assert message.startswith("suites[0]: in smoke.scripted.daytona.hello, ")
+    assert expected in message
+
+
+def test_a_value_nested_beyond_reason_is_refused(tmp_path: Path) -> None:
+    deep: object = "x"
+    for _ in range(300):
+        deep = [deep]
+    found = messages(tmp_path, with_agent(deep=deep))
+    assert "nested more than 100 levels deep" in found
+
+
+@pytest.mark.parametrize(
+    ("image", "immutable"),
+    [
+        ("registry.example/a/b@sha256:" + "0" * 64, True),
+        ("a@sha256:" + "AB" * 32, True),
+        ("a:latest", False),
+        ("a@sha256:" + "0" * 63, False),
+        ("a@sha256:" + "0" * 65, False),
+        ("a b@sha256:" + "0" * 64, False),
+        ("@sha256:" + "0" * 64, False),
+        ("", False),
+    ],
+)
+def test_an_image_is_named_by_its_digest(image: str, immutable: bool) -> None:
+    assert is_immutable_image(image) is immutable
 
 
 def test_names_are_those_of_json_only(tmp_path: Path) -> None:

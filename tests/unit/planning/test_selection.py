@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner_e2e.catalog import Catalog
@@ -98,6 +98,7 @@ IDS = [
 ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(IDS), min_size=1), st.booleans())
 def test_the_order_of_flags_never_changes_the_order_of_the_plan(
     catalog: Catalog, ids: list[str], joined: bool
@@ -163,6 +164,20 @@ def test_known_values_that_share_no_cell_select_nothing(catalog: Catalog) -> Non
     with pytest.raises(NothingSelected) as caught:
         selected(catalog, profile=["beta"], environment=["daytona"])
     assert caught.value.exit_code == ExitCode.NOTHING_SELECTED
+
+
+def test_a_manual_suite_runs_only_when_it_is_named(tmp_path: Path) -> None:
+    manual = {**SUITE, "id": "manual", "manualOnly": True}
+    catalog = load_tree(tmp_path, catalog_tree(suites=[SUITE, manual]))
+    usual, named = "smoke.scripted.local.hello", "manual.scripted.local.hello"
+    assert selected(catalog, all_=True) == [usual]
+    assert selected(catalog, profile=["scripted"]) == [usual]
+    assert selected(catalog, group=["core"]) == [usual]
+    assert selected(catalog, suite=["manual"]) == [named]
+    assert selected(catalog, suite=["smoke", "manual"]) == [usual, named]
+    assert selected(catalog, id=[named]) == [named]
+    listed = select(catalog, Selectors.parse(all_=True), listing=True)
+    assert [item.id for item in listed] == [usual, named]
 
 
 def test_the_document_says_what_was_asked_for() -> None:
