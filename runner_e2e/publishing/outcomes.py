@@ -43,9 +43,8 @@ _WORDS: Mapping[Outcome, tuple[str, ...]] = {
         r"Host key verification failed",
     ),
     "race": (
-        r"\(fetch first\)",
-        r"\(non-fast-forward\)",
-        r"\(stale info\)",
+        # Our own git says "rejected"; "remote rejected" is the server's rule, which stays.
+        r"\[rejected\] \((?:fetch first|non-fast-forward|stale info)\)",
         r"\(failed to update ref\)",
         r"\(incorrect old value provided\)",
         r"reference already exists",

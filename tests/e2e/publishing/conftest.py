@@ -15,6 +15,8 @@ def _clean_git(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, clean[name])
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GITHUB_TOKEN"):
         monkeypatch.delenv(name, raising=False)
+    # What is wrongly taken for a lost race must fail a test, not hold it up.
+    monkeypatch.setattr("runner_e2e.publishing.patience.RACE_SECONDS", 30.0)
 
 
 @pytest.fixture
