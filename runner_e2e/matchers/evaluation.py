@@ -29,7 +29,6 @@ from runner_e2e.contracts.matcher import (
 )
 from runner_e2e.contracts.result import MatcherResult
 from runner_e2e.matchers.observed import FileRefused, Observed
-from runner_e2e.matchers.schema import schema_errors
 from runner_e2e.matchers.structure import equality_key, values_at
 from runner_e2e.matchers.text import cap, normalise
 
@@ -158,6 +157,9 @@ def _json_path(matcher: JsonPath, value: Any) -> Said:
 
 
 def _json_schema(matcher: JsonSchema, value: Any) -> Said:
+    # Few catalogs have a schema, and its library is slow to load.
+    from runner_e2e.matchers.schema import schema_errors  # noqa: PLC0415 - as just said
+
     errors = schema_errors(value, matcher.schema_, SECONDS)
     return Said(not errors, "; ".join(errors))
 
