@@ -86,7 +86,10 @@ def _money_facts(billing: BillingSummary | None) -> tuple[str | None, ...]:
     if billing is None:
         return (None, None, None, None, None, None)
     llm, runtime = billing.llm, billing.runtime
-    priced = f"{llm.runs_with_reported_cost} of {llm.run_count} runs priced"
+    spend = "none reported"
+    if llm.runs_with_reported_cost:
+        priced = f"{llm.runs_with_reported_cost} of {text.plural(llm.run_count, 'run')} priced"
+        spend = f"{text.money(llm.reported_cost_usd)} reported, {priced}"
     tokens = None
     if llm.runs_with_token_usage:
         tokens = (
@@ -100,7 +103,7 @@ def _money_facts(billing: BillingSummary | None) -> tuple[str | None, ...]:
     }[runtime.cost_status]
     return (
         text.cell_cost(billing),
-        f"{text.money(llm.reported_cost_usd)} reported, {priced}",
+        spend,
         estimate,
         tokens,
         text.duration(runtime.agent_run_duration_ms),

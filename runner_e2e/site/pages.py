@@ -103,7 +103,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    for name in ("duration", "moment", "money", "number", "plural", "visible", "day"):
+    for name in ("cost", "day", "duration", "moment", "number", "plural", "visible"):
         environment.filters[name] = getattr(text, name)
     return environment
 

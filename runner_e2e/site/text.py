@@ -37,7 +37,8 @@ def visible(text: str, limit: int = 200) -> str:
     A page escapes HTML on its own; this keeps a name from reversing its neighbours or posing as
     another one, and a page from growing with what an agent printed.
     """
-    shown = _INVISIBLE.sub(lambda match: f"\\u{ord(match.group()):04x}", text[:limit])
+    head = text[:limit].replace("\r\n", "\n")
+    shown = _INVISIBLE.sub(lambda match: f"\\u{ord(match.group()):04x}", head)
     shown = _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", shown)
     if len(text) > limit:
         shown += f"… (cut; {len(text):,} characters in all)"

@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +26,35 @@ def page() -> Reader:
     return Reader(campaign_page(*the.showcase()))
 
 
-def test_the_same_campaign_gives_the_same_bytes() -> None:
-    assert campaign_page(*the.showcase()) == campaign_page(*the.showcase())
+PRINT_DIGEST = """
+import hashlib, time
+def refuse(*_):
+    raise AssertionError("a page asked what time it is")
+from runner_e2e.site import campaign_page
+from tests.support import showcase as the
+documents = the.showcase()
+series = {"core": the.make_series({the.FAILED: ["failed", "passed"]})}
+verdicts = {the.FAILED: "regression", the.FLAKY: "flaky", the.PASSED: "stable"}
+time.time = time.time_ns = time.localtime = time.gmtime = refuse
+print(hashlib.sha256(campaign_page(*documents, series=series, verdicts=verdicts)).hexdigest())
+"""
+
+
+def test_no_clock_zone_locale_or_hash_seed_changes_a_byte() -> None:
+    def digest(**environ: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", PRINT_DIGEST],
+            env=os.environ | environ,
+            cwd=Path(__file__).parents[3],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    first = digest(PYTHONHASHSEED="1", TZ="UTC", LC_ALL="C")
+    assert len(first) == 65
+    assert digest(PYTHONHASHSEED="2", TZ="Asia/Kathmandu", LC_ALL="C.UTF-8") == first
 
 
 @pytest.mark.parametrize(
@@ -110,6 +141,15 @@ def test_an_empty_campaign_is_not_green() -> None:
 def test_an_unpriced_run_makes_the_sum_a_lower_bound(page: Reader) -> None:
     assert "at least $" in page.text
     assert "1 run without a price, not free" in page.text
+
+
+def test_what_nobody_priced_is_never_nothing() -> None:
+    plan = make_plan(["s.p.local.a"])
+    campaign = make_campaign([make_result("s.p.local.a", cost=None)], plan=plan)
+    reader = Reader(campaign_page(campaign, make_insights(campaign, plan=plan), plan))
+    assert "$0.00" not in reader.text
+    assert reader.text.count("unpriced") == 3
+    assert "none reported" in reader.island["cells"]["s.p.local.a"]["f"]
 
 
 def test_failures_of_one_cause_are_told_once() -> None:

@@ -66,6 +66,7 @@ def test_bidi_controls_and_hidden_characters_are_spelled_out() -> None:
     assert (
         text.visible("a\x00b\x1bc\x85d\u2028e\ud800") == "a\\u0000b\\u001bc\\u0085d\\u2028e\ufffd"
     )
+    assert text.visible("from\r\nWindows, over\rwritten") == "from\nWindows, over\\u000dwritten"
     assert text.visible("two\nlines\tand a tab") == "two\nlines\tand a tab"
 
 
