@@ -20,7 +20,7 @@ Asked = TypeVar("Asked", PlanConfirmation, QuestionAsked, ToolReview)
 _MARKS = str.maketrans("", "", "*_`")
 _STEP = re.compile(
     r"[ \t]*(?:#{1,6}[ \t]*)?(?:[-+•][ \t]*)?(?:step[ \t]+)?"
-    r"[0-9]{1,9}(?:[.)]|[ \t]+-|[ \t]*[—:])(?:\s|$)",
+    r"[0-9]{1,9}(?:[.)]|[ \t]*[-—:])(?:\s|$)",
     re.IGNORECASE,
 )
 
@@ -34,8 +34,9 @@ def require(condition: object, code: str, message: str) -> None:
 def numbered_steps(body: str) -> int:
     """Count the numbered steps of a plan (reference 3.8).
 
-    A step is a line that begins with a number and ``.``, ``)``, `` -``, an em dash or ``:``;
-    heading signs, a bullet and the word "step" may stand before it, emphasis anywhere.
+    A step is a line that begins with a number and ``.`` or ``)``, or, perhaps after spaces, ``-``,
+    an em dash or ``:``. Heading signs, a bullet and the word "step" may stand before the number,
+    emphasis anywhere.
     """
     return sum(1 for line in body.splitlines() if _STEP.match(line.translate(_MARKS)))
 

@@ -243,9 +243,9 @@ def test_an_agent_that_spoils_its_own_next_turn_is_a_candidate_failure(
 
 DEEP = """
 home = os.getcwd()
-for _ in range(1500):
-    os.mkdir("ddd")
-    os.chdir("ddd")
+for _ in range(1100):
+    os.mkdir("dddd")
+    os.chdir("dddd")
 os.chdir(home)
 """
 
