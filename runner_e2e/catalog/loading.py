@@ -84,38 +84,24 @@ def _require_file(path: Path) -> None:
 
 def _resolve(path: Path, joined: Joined) -> Catalog:
     directory = path.absolute().parent
-    problems: list[Problem] = []
-    profiles: dict[str, ProfileFixture] = {}
-    command_files: dict[str, tuple[CommandFile, ...]] = {}
-    for part in joined.profiles:
-        try:
-            agent, found = resolve_command(
-                part.model.agent, part.place.source.path.parent, directory
-            )
-        except OSError as error:
-            message = f"cannot read {error.filename}: {error.strerror}"
-            problems.append((part.place / "agent" / "command").problem(message))
-            continue
-        profiles[part.model.id] = part.model.model_copy(update={"agent": agent})
-        command_files[part.model.id] = found
-    if problems:
-        raise CatalogError(tuple(problems))
+    profiles, command_files = _resolve_profiles(joined, directory)
     entries = with_defaults([part.model for part in joined.environments])
     environments = {environment_key(entry): resolve_environment(entry) for entry in entries}
     tasks = {part.model.id: part.model for part in joined.tasks}
-    suites = tuple(
-        resolve_suite(part.model, profiles, environments, tasks) for part in joined.suites
-    )
     file = _joined_file(joined, tuple(profiles.values()))
+    problems: list[Problem] = []
+    suites: list[SuiteFixture] = []
     executions: list[MatrixExecution] = []
     hashes: dict[str, str] = {}
-    for suite, written in zip(suites, joined.suites, strict=True):
+    for part in joined.suites:
+        suite = resolve_suite(part.model, profiles, environments, tasks)
         cells = tuple(cells_of(suite))
         try:
             definition = suite_definition(suite, cells, file.target, command_files)
         except TemplateFault as fault:
-            problems.append(written.place.problem(fault.message))
+            problems.append(part.place.problem(fault.message))
             continue
+        suites.append(suite)
         hashes[suite.id] = definition_hash(definition)
         executions.extend(executions_of(suite, cells, hashes[suite.id]))
     if problems:
@@ -124,12 +110,34 @@ def _resolve(path: Path, joined: Joined) -> Catalog:
         path=path,
         directory=directory,
         file=file,
-        suites=suites,
+        suites=tuple(suites),
         executions=tuple(executions),
         definition_hashes=hashes,
         command_files=command_files,
         fingerprint=catalog_fingerprint(hashes),
     )
+
+
+def _resolve_profiles(
+    joined: Joined, directory: Path
+) -> tuple[dict[str, ProfileFixture], dict[str, tuple[CommandFile, ...]]]:
+    """The profiles with the files of their commands, both by id."""
+    problems: list[Problem] = []
+    profiles: dict[str, ProfileFixture] = {}
+    command_files: dict[str, tuple[CommandFile, ...]] = {}
+    for part in joined.profiles:
+        beside = part.place.source.path.parent
+        try:
+            agent, found = resolve_command(part.model.agent, beside, directory)
+        except OSError as error:
+            message = f"cannot read {error.filename}: {error.strerror}"
+            problems.append((part.place / "agent" / "command").problem(message))
+            continue
+        profiles[part.model.id] = part.model.model_copy(update={"agent": agent})
+        command_files[part.model.id] = found
+    if problems:
+        raise CatalogError(tuple(problems))
+    return profiles, command_files
 
 
 def _joined_file(joined: Joined, profiles: tuple[ProfileFixture, ...]) -> CatalogFile:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from runner_e2e.catalog.source import Path_, Position
+from runner_e2e.catalog.source import Position, Steps
 from runner_e2e.contracts.base import dump_tree, lower_first
 from runner_e2e.contracts.catalog import CatalogLists
 from runner_e2e.errors import Problem
@@ -52,7 +52,7 @@ class PythonSource:
         self.value: Any = dump_tree(_run(path))
         self._texts = _texts(tree)
 
-    def position(self, path: Path_) -> Position:
+    def position(self, path: Steps) -> Position:
         """Where the nearest part with an id around ``path`` is written, else the beginning."""
         found = (1, 1)
         value = self.value
@@ -67,7 +67,7 @@ class PythonSource:
                 found = self._texts.get(value, found)
         return found
 
-    def key_position(self, path: Path_) -> Position:
+    def key_position(self, path: Steps) -> Position:
         """As :meth:`position`: a program does not show where a key is written."""
         return self.position(path)
 

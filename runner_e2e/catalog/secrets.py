@@ -6,14 +6,13 @@ import re
 from collections.abc import Collection, Iterator
 
 from runner_e2e.catalog.source import Place
-from runner_e2e.catalog.wording import nearest
+from runner_e2e.catalog.wording import PROVIDER_KEY, nearest, shown
 from runner_e2e.contracts.scalars import JsonValue
 from runner_e2e.errors import Problem
 
 SECRET_REF = "$secretRef"  # noqa: S105 - the key that names a secret
 
-# Reference 1.8 rule 10: how providers' keys look, and the names that only a secret stands under.
-_TOKEN = re.compile(r"(?<![A-Za-z0-9])sk-(?:proj-|ant-)?[A-Za-z0-9_-]{12,}")
+# Reference 1.8 rule 10: the names that only a secret stands under.
 _SECRET_KEY = re.compile(r"(?:api[-_ ]?key|access[-_ ]?token|credential|secret)$", re.IGNORECASE)
 
 
@@ -34,7 +33,7 @@ def secret_problems(payload: JsonValue, place: Place, known: Collection[str]) ->
     elif isinstance(payload, list):
         for index, value in enumerate(payload):
             yield from secret_problems(value, place / index, known)
-    elif isinstance(payload, str) and _TOKEN.search(payload):
+    elif isinstance(payload, str) and PROVIDER_KEY.search(payload):
         # The text is not repeated: this message is printed in logs.
         yield place.problem(
             "this text holds what looks like a provider's key",
@@ -52,7 +51,7 @@ def _reference_problems(
         yield (place / SECRET_REF).problem("must be the name of a credential")
     elif name not in known:
         yield (place / SECRET_REF).problem(
-            f"{name!r} is not a known credential",
+            f"{shown(name)} is not a known credential",
             hint=nearest(name, known) or "declare it under credentials",
         )
 

@@ -9,12 +9,8 @@ from typing import Any, Protocol
 from runner_e2e.errors import Problem
 
 Step = str | int
-Path_ = tuple[Step, ...]
+Steps = tuple[Step, ...]
 """The way from the root to a value: keys and list indices."""
-
-MAX_DEPTH = 100
-"""How deeply lists and mappings may be nested: deeper than a person writes, and less deep than
-what the readers of JSON further on can take."""
 
 Position = tuple[int, int]
 """Line and column, both from 1."""
@@ -31,10 +27,10 @@ class Source(Protocol):
     def value(self) -> Any:
         """Its content as JSON-compatible Python objects."""
 
-    def position(self, path: Path_) -> Position:
+    def position(self, path: Steps) -> Position:
         """Where the value at ``path`` begins or, where there is none, its nearest parent."""
 
-    def key_position(self, path: Path_) -> Position:
+    def key_position(self, path: Steps) -> Position:
         """Where the last key of ``path`` is written."""
 
 
@@ -43,7 +39,7 @@ class Place:
     """A value of a catalog and the way to it, so that a rule can point at what it objects to."""
 
     source: Source
-    path: Path_
+    path: Steps
 
     def __truediv__(self, step: Step) -> Place:
         return Place(source=self.source, path=(*self.path, step))

@@ -6,6 +6,7 @@ import difflib
 import re
 import types
 from collections.abc import Iterable
+from itertools import islice
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -18,6 +19,12 @@ from runner_e2e.errors import Problem
 
 _QUOTED = re.compile(r"'([^']*)'")
 _MAX_SHOWN = 60
+_MAX_CANDIDATES = 500
+_MAX_COMPARED = 256
+
+PROVIDER_KEY = re.compile(r"(?<![A-Za-z0-9])sk-(?:proj-|ant-)?[A-Za-z0-9_-]{12,}")
+"""How keys of OpenAI, Anthropic and OpenRouter look. Reference 1.8 rule 10."""
+
 _PATTERNS = (
     (
         rf"^{SEGMENT}\.",
@@ -31,8 +38,14 @@ _PATTERNS = (
 
 
 def nearest(name: object, known: Iterable[str]) -> str | None:
-    """A hint with the known name that ``name`` was probably meant to be."""
-    match = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.6)
+    """A hint with the known name that ``name`` was probably meant to be.
+
+    None among more than 500: comparing takes longer than the hint is worth.
+    """
+    candidates = list(islice(known, _MAX_CANDIDATES + 1))
+    if len(candidates) > _MAX_CANDIDATES:
+        return None
+    match = difflib.get_close_matches(str(name)[:_MAX_COMPARED], candidates, n=1, cutoff=0.6)
     return f"did you mean {match[0]!r}?" if match else None
 
 
@@ -93,29 +106,32 @@ def _locate(location: tuple[str | int, ...], value: Any) -> tuple[list[str | int
 
 def _words(detail: ErrorDetails) -> tuple[str, str | None]:
     context = detail.get("ctx", {})
-    shown = _shown(detail["input"])
+    said = shown(detail["input"])
     kind = detail["type"]
     if kind in {"literal_error", "union_tag_invalid"}:
         expected = str(context.get("expected") or context.get("expected_tags"))
         given = context.get("tag", detail["input"])
         names = _QUOTED.findall(expected)
-        return f"must be {expected}, not {_shown(given)}", nearest(given, names)
+        return f"must be {expected}, not {shown(given)}", nearest(given, names)
     if kind == "union_tag_not_found":
         return f"{context['discriminator']} is missing", None
     if kind == "string_pattern_mismatch":
         for part, words in _PATTERNS:
             if part in context["pattern"]:
-                return f"{words}; not {shown}", None
-        return f"must match {context['pattern']}; not {shown}", None
+                return f"{words}; not {said}", None
+        return f"must match {context['pattern']}; not {said}", None
     message = lower_first(detail["msg"]).removeprefix("value error, ")
     message = message.replace("input should", "must").replace("tuple", "list")
-    return f"{message}; not {shown}" if not isinstance(
-        detail["input"], dict | list
-    ) else message, None
+    if not isinstance(detail["input"], dict | list):
+        message = f"{message}; not {said}"
+    return message, None
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A value for a message, cut where it is long. A provider's key is never repeated."""
     text = "null" if value is None else repr(value)
+    if PROVIDER_KEY.search(text):
+        return "what looks like a provider's key"
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 

@@ -16,7 +16,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from runner_e2e.catalog.source import MAX_DEPTH, Path_, Position
+from runner_e2e.catalog.source import Position, Steps
+from runner_e2e.contracts.scalars import MAX_JSON_DEPTH
 from runner_e2e.errors import Problem
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -64,7 +65,7 @@ class YamlSource:
         self.value: Any = conversion.convert(self._root)
         self.problems = tuple(fault.problem(path) for fault in conversion.faults)
 
-    def position(self, path: Path_) -> Position:
+    def position(self, path: Steps) -> Position:
         """Where the value at ``path`` begins or, where there is none, its nearest parent."""
         node = self._root
         for step in path:
@@ -74,7 +75,7 @@ class YamlSource:
             node = pair[1]
         return _start(node)
 
-    def key_position(self, path: Path_) -> Position:
+    def key_position(self, path: Steps) -> Position:
         """Where the last key of ``path`` is written."""
         node = self._root
         place = _start(node)
@@ -187,8 +188,8 @@ class _Conversion:
             return self._scalar(node)
         if id(node) in self._open:
             return self._fault(node, "an alias that contains itself has no end")
-        if len(self._open) == MAX_DEPTH:
-            return self._fault(node, f"nested more than {MAX_DEPTH} levels deep")
+        if len(self._open) == MAX_JSON_DEPTH:
+            return self._fault(node, f"nested more than {MAX_JSON_DEPTH} levels deep")
         self._count(node)
         self._open.add(id(node))
         try:

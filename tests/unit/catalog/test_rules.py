@@ -260,6 +260,24 @@ def test_a_raw_secret_is_refused_and_never_repeated(tmp_path: Path, agent: Tree)
 
 
 @pytest.mark.parametrize(
+    "tree",
+    [
+        with_profile(credential="sk-ant-abcdefghijkl"),
+        with_profile(generation="sk-ant-abcdefghijkl"),
+        with_agent(env={"KEY": {"$secretRef": "sk-ant-abcdefghijkl"}}),
+        with_task(expectedRunCount="sk-ant-abcdefghijkl"),
+        catalog_tree(credentials=["sk-ant-abcdefghijkl"]),
+    ],
+)
+def test_a_key_in_the_wrong_place_is_reported_without_repeating_it(
+    tmp_path: Path, tree: Tree
+) -> None:
+    problems = problems_in(tmp_path, tree)
+    assert problems
+    assert "sk-ant" not in "".join(map(str, problems))
+
+
+@pytest.mark.parametrize(
     "agent",
     [
         {"env": {"OPENAI_API_KEY": ""}},
