@@ -23,6 +23,7 @@ from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import Plan
 from runner_e2e.contracts.scalars import SEGMENT
 from runner_e2e.errors import UsageError
+from runner_e2e.evidence import Redactor
 from runner_e2e.publishing.errors import PrivateFile
 
 MANIFEST_FILE = "bundle-manifest.json"
@@ -32,6 +33,7 @@ PUBLIC = frozenset({*REQUIRED, "index.html", "junit.xml", "summary.md"})
 
 MAX_PNG_BYTES = 12 * 1024 * 1024
 MAX_REASONS = 10
+SCAN_BYTES = 1024 * 1024
 
 _PICTURE = re.compile(
     rf"^evidence/{SEGMENT}(?:\.{SEGMENT}){{3}}/attempt-[1-9][0-9]*"
@@ -77,6 +79,7 @@ def build_bundle(report: Path) -> Bundle:
     files = []
     for path in paths:
         reason = None if path in PUBLIC else _picture_problem(report / path, path, declared)
+        reason = reason or secret_problem(report / path)
         if reason is not None:
             problems.append(f"{path}: {reason}")
         else:
@@ -142,6 +145,17 @@ def _picture_problem(file: Path, path: str, declared: frozenset[str]) -> str | N
     if size > MAX_PNG_BYTES:
         return f"{size:,} bytes are more than a public picture may have ({MAX_PNG_BYTES:,})"
     return png_problem(file.read_bytes())
+
+
+def secret_problem(file: Path) -> str | None:
+    """Why a file may give a secret away; ``None`` when nothing in it is shaped like a key.
+
+    Values are unknown here: `run` took them out. This is for what came into the report after it.
+    """
+    with file.open("rb") as stream:
+        found = Redactor().scan(iter(lambda: stream.read(SCAN_BYTES), b""))
+    leaks = sorted({finding.reason for finding in found if finding.leak})
+    return f"it holds something {leaks[0]}" if leaks else None
 
 
 def png_problem(data: bytes) -> str | None:

@@ -44,7 +44,7 @@ _WORDS: Mapping[Outcome, tuple[str, ...]] = {
     ),
     "race": (
         # Our own git says "rejected"; "remote rejected" is the server's rule, which stays.
-        r"\[rejected\] \((?:fetch first|non-fast-forward|stale info)\)",
+        r"\[rejected\][^\n]*\((?:fetch first|non-fast-forward|stale info)\)",
         r"\(failed to update ref\)",
         r"\(incorrect old value provided\)",
         r"reference already exists",
