@@ -56,8 +56,8 @@ SAID: list[tuple[Outcome, str]] = [
     (
         "permission",
         (
-            "remote: Permission to acme/agents.git denied to github-actions[bot].\nfatal: unable to "
-            "access 'https://github.com/acme/agents/': The requested URL returned error: 403"
+            "remote: Permission to acme/agents.git denied to github-actions[bot].\nfatal: unable "
+            "to access 'https://github.com/acme/agents/': The requested URL returned error: 403"
         ),
     ),
     ("permission", "error: RPC failed; HTTP 403 curl 22 The requested URL returned error: 403"),
@@ -96,8 +96,8 @@ SAID: list[tuple[Outcome, str]] = [
     (
         "not_found",
         (
-            "fatal: '/srv/x.git' does not appear to be a git repository\nfatal: Could not read from "
-            "remote repository."
+            "fatal: '/srv/x.git' does not appear to be a git repository\nfatal: Could not read "
+            "from remote repository."
         ),
     ),
     (
