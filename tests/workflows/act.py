@@ -62,10 +62,11 @@ class Run:
 
     returncode: int
     jobs: Mapping[str, str]
-    """Name of the job to ``success`` or ``failure``. A job that was skipped is not in it."""
+    """Name of the job to ``success`` or ``failure``. A job that was skipped is not in it, and act
+    gives all legs of a matrix one result."""
     logs: Mapping[str, str]
-    steps: Mapping[str, tuple[str, ...]]
-    """Name of the job to the names of the steps that ran in it."""
+    steps: Mapping[str, Mapping[str, str]]
+    """Name of the job to the steps that ran in it, and how each ended."""
     text: str
     artifacts: Path
 
@@ -164,7 +165,13 @@ class Forge:
         """Run a workflow of ``repository``. ``artifacts`` keeps them for later runs to read."""
         port = _free_port()
         command = [str(BIN / "act"), event, "--json", "-W", f".github/workflows/{workflow}"]
-        command += ["-P", "ubuntu-24.04=-self-hosted", "--no-cache-server"]
+        command += [
+            "-P",
+            "ubuntu-24.04=-self-hosted",
+            "--no-cache-server",
+            "--defaultbranch",
+            "trunk",
+        ]
         command += ["--artifact-server-path", str(artifacts), "--artifact-server-port", str(port)]
         command += ["--artifact-server-addr", "127.0.0.1", "--concurrent-jobs", "2"]
         for action, sha in PINS.items():
@@ -221,7 +228,7 @@ def for_act(text: str) -> str:
 def _read(returncode: int, text: str, artifacts: Path) -> Run:
     jobs: dict[str, str] = {}
     logs: dict[str, list[str]] = {}
-    steps: dict[str, list[str]] = {}
+    steps: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
         if not line.startswith("{"):
             continue
@@ -232,13 +239,13 @@ def _read(returncode: int, text: str, artifacts: Path) -> Run:
         if "jobResult" in event:
             jobs[job] = event["jobResult"]
         elif event.get("stage") == "Main" and "stepResult" in event:
-            steps.setdefault(job, []).append(event["step"])
+            steps.setdefault(job, {})[event["step"]] = event["stepResult"]
         logs.setdefault(job, []).append(str(event.get("msg", "")).rstrip("\n"))
     return Run(
         returncode=returncode,
         jobs=jobs,
         logs={job: "\n".join(lines) for job, lines in logs.items()},
-        steps={job: tuple(names) for job, names in steps.items()},
+        steps=steps,
         text=text,
         artifacts=artifacts,
     )
