@@ -200,13 +200,13 @@ class LocalTurn:
 
     def _finish(self) -> TurnEnd:
         """The leader is gone: end what it left, read what is left in the pipes, reap."""
+        finished_at = format_timestamp(datetime.now(UTC))
         grace = 0.0 if self.cancel.cancelled or self._kill else LEFTOVER_GRACE_S
         signal_group(self.process.pid, signal.SIGTERM if grace else signal.SIGKILL)
         survivors = end_marked(self.token, self.root, grace=grace)
         with self._reaping:
             signal_group(self.process.pid, signal.SIGKILL)
             code = self.process.wait() if self._exited else None
-        finished_at = format_timestamp(datetime.now(UTC))
         self._close()
         events, problem = self._read_events()
         return TurnEnd(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import select
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,11 +32,13 @@ from runner_e2e.flows import (
     FlowOutcome,
     Session,
     Workplace,
+    first_readable,
     run_flow,
 )
 from runner_e2e.targets.command import CommandSession
 
 NONCE_BYTES = 6
+TRACEBACK_FILE = "logs/harness-bug.txt"
 MAX_LOGS_BYTES = 40 * 1024 * 1024
 """Both logs of all turns together: what fits into the evidence beside everything else."""
 MAX_LOG_BYTES = 5 * 1024 * 1024
@@ -80,6 +81,8 @@ class Attempt:
         if self.outcome.observation is not None:
             data = snapshot(self.outcome.observation.json)
             write_atomically(target / OBSERVATION_FILE, data)
+        if self.outcome.traceback is not None:
+            write_atomically(target / TRACEBACK_FILE, self.outcome.traceback.encode())
 
 
 def not_begun(number: int, error: Exception) -> Attempt:
@@ -197,8 +200,7 @@ def cancelling(session: Session, cancel: CancelToken) -> Iterator[None]:
     done = CancelToken()
 
     def watch() -> None:
-        ready, _, _ = select.select([cancel, done], [], [])
-        if cancel in ready:
+        if cancel in first_readable([cancel, done], None):
             session.cancel()
 
     thread = threading.Thread(target=watch, name="runner-e2e-cancel", daemon=True)

@@ -109,39 +109,41 @@ class _Job:
     def _attempt(self, number: int, secrets: Secrets, packer: Packer, recorder: Recorder) -> Judged:
         """Run one attempt in a fresh root, pack its evidence, delete the root."""
         self.say(f"attempt {number} begins")
-        problem: str | None = None
+        problems: list[str] = []
         try:
-            root = self._root()
+            root = self._root(recorder)
         except OSError as error:
             attempt = not_begun(number, error)
-            packed = self._pack(attempt, packer)
+            packed = self._pack(attempt, packer, recorder, problems)
         else:
-            recorder.resource(root_resource(root))
             try:
                 attempt = Attempting(
                     request=self.request, secrets=secrets, number=number, root=root
                 ).run()
-                packed = self._pack(attempt, packer)
+                packed = self._pack(attempt, packer, recorder, problems)
             finally:
-                problem = self._drop(root, recorder)
+                if self.request.keep:
+                    root.keep()
+                    self.say(f"kept {root.path}")
+                else:
+                    problems += self._drop(root, recorder)
         failure = combine_scan(attempt.failure, packed.failure)
-        if problem is not None:
-            failure = combine(failure, failure_of(CleanupFailure("root_left", problem)))
+        if problems:
+            failure = combine(failure, failure_of(CleanupFailure("root_left", "; ".join(problems))))
         self.say(self._summary(attempt, failure))
         return Judged(
             attempt=attempt,
             failure=failure,
-            clean=attempt.clean and problem is None,
+            clean=attempt.clean and not problems,
             manifest=packed.manifest,
         )
 
-    def _root(self) -> TemporaryRoot:
-        return TemporaryRoot.create(self.request.execution.id, self.request.temporary_directory)
-
-    def _pack(self, attempt: Attempt, packer: Packer) -> Packed:
+    def _pack(
+        self, attempt: Attempt, packer: Packer, recorder: Recorder, problems: list[str]
+    ) -> Packed:
         """Pack the evidence out of a directory that no agent ever knew of."""
         try:
-            shelf = self._root()
+            shelf = self._root(recorder)
         except OSError as error:
             return Packed.nothing(error)
         try:
@@ -155,17 +157,21 @@ class _Job:
         except OSError as error:
             return Packed.nothing(error)
         finally:
-            shelf.delete()
+            problems += self._drop(shelf, recorder)
 
-    def _drop(self, root: TemporaryRoot, recorder: Recorder) -> str | None:
-        if self.request.keep:
-            root.keep()
-            self.say(f"kept {root.path}")
-            return None
+    def _root(self, recorder: Recorder) -> TemporaryRoot:
+        request = self.request
+        root = TemporaryRoot.create(request.execution.id, request.temporary_directory)
+        recorder.resource(root_resource(root))
+        return root
+
+    def _drop(self, root: TemporaryRoot, recorder: Recorder) -> list[str]:
+        """Delete a root; what went wrong, if anything did."""
         problem = root.delete()
-        if problem is None:
-            recorder.resource(root_resource(root, deleted_at=now()))
-        return problem
+        if problem is not None:
+            return [problem]
+        recorder.resource(root_resource(root, deleted_at=now()))
+        return []
 
     def _summary(self, attempt: Attempt, failure: Failure | None) -> str:
         seconds = attempt.duration_ms / 1000

@@ -1,6 +1,6 @@
 """The seven flows, over the one protocol that every target speaks."""
 
-from runner_e2e.flows.deadline import CancelToken, Deadline
+from runner_e2e.flows.deadline import CancelToken, Deadline, first_readable
 from runner_e2e.flows.outcome import FlowOutcome, observed, turn_timings
 from runner_e2e.flows.run import FlowContext, needed_capabilities, run_flow
 from runner_e2e.flows.session import (
@@ -60,6 +60,7 @@ __all__ = [
     "TurnEnd",
     "TurnOrder",
     "Workplace",
+    "first_readable",
     "needed_capabilities",
     "observed",
     "run_flow",

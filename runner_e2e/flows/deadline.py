@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -35,6 +36,15 @@ class Deadline:
     def passed(self) -> bool:
         """Whether the moment is over."""
         return self.remaining <= 0
+
+
+def first_readable(tokens: Sequence[CancelToken], seconds: float | None) -> list[CancelToken]:
+    """Wait until one of the tokens is cancelled. Returns those that are, none after ``seconds``."""
+    poll = select.poll()  # select() itself knows no descriptor above 1023
+    for token in tokens:
+        poll.register(token, select.POLLIN)
+    poll.poll(None if seconds is None else seconds * 1000)
+    return [token for token in tokens if token.cancelled]
 
 
 class CancelToken:
@@ -80,8 +90,7 @@ class CancelToken:
 
     def wait(self, seconds: float | None) -> bool:
         """Sleep for ``seconds`` (``None``: for ever), or until cancelled. Tell whether it was."""
-        ready, _, _ = select.select([self._read], [], [], seconds)
-        return bool(ready)
+        return bool(first_readable([self], seconds))
 
     def __del__(self) -> None:
         for descriptor in (self._read, self._write):

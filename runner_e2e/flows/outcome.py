@@ -23,6 +23,8 @@ class FlowOutcome:
     matcher_results: tuple[MatcherResult, ...]
     turn_timings: tuple[TurnTiming, ...]
     failure: Failure | None
+    traceback: str | None = None
+    """Where a bug of the harness itself showed, for whoever mends it."""
 
 
 def observed(observation: Observation) -> Observed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -102,6 +103,7 @@ def _broken_off(session: Session, failure: Failure) -> FlowOutcome:
         matcher_results=(),
         turn_timings=turn_timings(observation.runs) if observation else (),
         failure=failure,
+        traceback=traceback.format_exc() if failure.code == "harness_bug" else None,
     )
 
 

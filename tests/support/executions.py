@@ -29,6 +29,9 @@ def say(text):
     emit(type="message", text=text)
 """
 
+ANSWER = "say(turn['text'].split()[-1])\n"
+"""What passes the default case."""
+
 MARKER = "E2E_OK_{{ nonce }}"
 NO_WAIT = Backoff(first=0.0, total=0.0)
 ID = "smoke.scripted.local.case"

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from runner_e2e.environments import PREFIX
-from tests.support.executions import Ran, make_request, run_agent, run_request
+from tests.support.executions import ANSWER, Ran, make_request, run_agent, run_request
 
-ANSWER = "say(turn['text'].split()[-1])\n"
 ROOT = "ROOT = os.path.dirname(os.environ['RUNNER_E2E_WORKSPACE'])\n"
 DAEMON = """
 if os.fork() == 0:

@@ -261,3 +261,24 @@ def test_every_reply_tells_the_agent_why_it_runs(tmp_path: Path) -> None:
     assert place.documents[1]["interactionId"] == "interaction-1"
     assert place.orders[1].prompt == b"a"
     assert lines() == b""
+
+
+def test_a_survivor_of_the_kill_is_a_problem_of_the_session(tmp_path: Path) -> None:
+    play = Play.of(tmp_path)
+    end = ended({"type": "message", "text": MARKER}, survivors=("process 7",))
+    session = play.session(play.place(end))
+    assert play.drive(session).failure is None
+    assert session.close().problems == ("process 7 outlived SIGKILL",)
+
+
+def a_bug(_order: TurnOrder) -> TurnEnd:
+    raise KeyError("a bug of ours")
+
+
+def test_a_bug_of_the_harness_is_not_the_candidates_fault_and_keeps_its_trace(
+    tmp_path: Path,
+) -> None:
+    outcome = Play.of(tmp_path).run(a_bug)
+    assert outcome.failure is not None
+    assert outcome.failure.code == "harness_bug"
+    assert "in a_bug" in (outcome.traceback or "")
