@@ -20,12 +20,13 @@ from typing import Any
 
 import orjson
 
-from runner_e2e.campaigns import aggregate, collect, exit_code, without_garbage_search, write_report
+from runner_e2e.campaigns import aggregate, collect, exit_code, write_report
 from runner_e2e.contracts.base import dump, parse
 from runner_e2e.contracts.matcher import FileContains, IssueStatus, Matcher, MessageExact
 from runner_e2e.contracts.plan import Plan
 from runner_e2e.contracts.result import MatcherResult, Result, TurnTiming
 from runner_e2e.evidence.files import write_atomically
+from runner_e2e.memory import without_garbage_search
 from runner_e2e.reports import junit_xml, summary_markdown
 from tests.support.documents import later, make_plan, make_result, make_usage, write_cell
 

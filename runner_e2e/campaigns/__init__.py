@@ -4,7 +4,6 @@ from runner_e2e.campaigns.build import Aggregate, aggregate, local_campaign_id
 from runner_e2e.campaigns.collect import collect
 from runner_e2e.campaigns.evidence import PublicImage, evidence_path
 from runner_e2e.campaigns.jobs import JobHistory, JobRun
-from runner_e2e.campaigns.memory import without_garbage_search
 from runner_e2e.campaigns.observations import Collection, Observation
 from runner_e2e.campaigns.report import Written, dump_campaign, write_report
 from runner_e2e.campaigns.trees import (
@@ -39,6 +38,5 @@ __all__ = [
     "evidence_path",
     "exit_code",
     "local_campaign_id",
-    "without_garbage_search",
     "write_report",
 ]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from runner_e2e.campaigns.cells import Budget, CellReader, Piece, Seen, governed
 from runner_e2e.campaigns.expectation import Expectation
-from runner_e2e.campaigns.memory import without_garbage_search
 from runner_e2e.campaigns.observations import UNKNOWN, Collection, Observation, gather
 from runner_e2e.campaigns.restore import restore
 from runner_e2e.campaigns.trees import (
@@ -24,6 +23,7 @@ from runner_e2e.contracts.job_record import JobRecord
 from runner_e2e.contracts.plan import Plan
 from runner_e2e.contracts.result import Result
 from runner_e2e.errors import UsageError
+from runner_e2e.memory import without_garbage_search
 
 
 def collect(

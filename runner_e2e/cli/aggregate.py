@@ -38,29 +38,19 @@ def aggregate(
     json: options.Json = False,
 ) -> None:
     """Merge results into a campaign. A planned cell without a result is unresolved (exit 8)."""
-    from runner_e2e.contracts.base import parse
+    from runner_e2e.cli.documents import read_bytes, read_document
     from runner_e2e.contracts.plan import Plan
 
-    planned = parse(Plan, read_document(plan), str(plan))
+    planned = read_document(Plan, plan)
     history = None
     if jobs:
         from runner_e2e.campaigns import JobHistory
 
-        history = JobHistory.parse(read_document(jobs), str(jobs))
+        history = JobHistory.parse(read_bytes(jobs), str(jobs))
     merged = merge(planned, paths, jobs=history)
     code = write(merged, planned, out, site=not no_site)
     tell(merged, out, as_json=json)
     output.finish(code)
-
-
-def read_document(path: Path) -> bytes:
-    """Read a file that the command line names."""
-    from runner_e2e.errors import UsageError
-
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def merge(plan: Plan, paths: list[Path], *, jobs: JobHistory | None = None) -> Aggregate:

@@ -15,6 +15,7 @@ from runner_e2e.cli import (
     lint_workflow,
     plan,
     publish,
+    site,
     sweep,
 )
 from runner_e2e.cli import run as run_one
@@ -60,3 +61,4 @@ app.command("sweep")(sweep.sweep)
 app.command("lint-workflow")(lint_workflow.lint_workflow)
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(history.app, name="history")
+app.add_typer(site.app, name="site")

@@ -71,6 +71,7 @@ def plan(
     """Print what would run. Nothing is run and nothing is paid for."""
     from runner_e2e.catalog import load_catalog
     from runner_e2e.evidence.files import write_atomically
+    from runner_e2e.memory import without_garbage_search
 
     flags = {
         "suite": suite,
@@ -83,28 +84,29 @@ def plan(
     bare = not any((*flags.values(), all))
     # Only a look is free of charge; whatever a machine acts on must be asked for by name.
     bare = bare and not (json or out) and format is Format.TABLE
-    loaded = load_catalog(catalog)
-    if rerun:
-        if any((*flags.values(), all)):
-            raise UsageError("--rerun cannot be combined with selectors", hint="leave them out")
-        selectors, pick = again(loaded, rerun, only or ())
-    elif only:
-        raise UsageError(
-            "--only says what to take of a campaign, and --rerun names none",
-            hint="name its campaign.json with --rerun",
+    with without_garbage_search():
+        loaded = load_catalog(catalog)
+        if rerun:
+            if any((*flags.values(), all)):
+                raise UsageError("--rerun cannot be combined with selectors", hint="leave them out")
+            selectors, pick = again(loaded, rerun, only or ())
+        elif only:
+            raise UsageError(
+                "--only says what to take of a campaign, and --rerun names none",
+                hint="name its campaign.json with --rerun",
+            )
+        else:
+            selectors = parse_selectors(all_=all or bare, **flags)
+            pick = listed(loaded, selectors) if bare else None
+        planned = make_plan(
+            loaded,
+            selectors,
+            pick=pick,
+            allow_empty=allow_empty,
+            max_retries=max_retries,
+            max_parallel=max_parallel,
+            shard_size=shard_size,
         )
-    else:
-        selectors = parse_selectors(all_=all or bare, **flags)
-        pick = None
-    planned = make_plan(
-        loaded,
-        selectors,
-        pick=pick,
-        allow_empty=allow_empty,
-        max_retries=max_retries,
-        max_parallel=max_parallel,
-        shard_size=shard_size,
-    )
     if max_cost is not None:
         from runner_e2e.planning import refuse_over
 
@@ -123,17 +125,23 @@ def parse_selectors(*, all_: bool, **flags: list[str] | None) -> Selectors:
     return Selectors.parse(all_=all_, **{name: values or () for name, values in flags.items()})
 
 
+def listed(catalog: Catalog, selectors: Selectors) -> Pick:
+    """Select for a look: also the suites that only run when they are named."""
+    from runner_e2e.planning import select
+
+    return lambda: select(catalog, selectors, listing=True)
+
+
 def again(catalog: Catalog, report: Path, only: Sequence[str]) -> tuple[Selectors, Pick]:
     """Select from an earlier campaign; the insights beside it say more exactly how cells ended."""
-    from runner_e2e.cli.aggregate import read_document
-    from runner_e2e.contracts.base import parse
+    from runner_e2e.cli.documents import read_document
     from runner_e2e.contracts.campaign import Campaign
     from runner_e2e.contracts.insights import Insights
     from runner_e2e.planning import Selectors, parse_only, select_rerun
 
-    campaign = parse(Campaign, read_document(report), str(report))
+    campaign = read_document(Campaign, report)
     beside = report.with_name("insights.json")
-    insights = parse(Insights, read_document(beside), str(beside)) if beside.exists() else None
+    insights = read_document(Insights, beside) if beside.exists() else None
     kinds = parse_only(only)
     return Selectors(rerun=campaign.campaign_id), lambda: select_rerun(
         catalog, campaign, insights, only=kinds

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from runner_e2e.cli import main
@@ -203,3 +204,27 @@ def test_no_clock_is_read_where_the_past_is_merged(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stdout == "read no clock\n", done.stderr
+
+
+def test_the_page_of_a_report_is_built_anew_and_served_on_loopback(tmp_path: Path) -> None:
+    path = write_catalog(tmp_path, catalog(task("hello")))
+    out = tmp_path / "out"
+    main.run(["campaign", "-c", str(path), "--all", "--out", str(out)])
+    page = (out / "report" / "index.html").read_bytes()
+    (out / "report" / "index.html").unlink()
+    assert main.run(["site", "build", str(out / "report")]) == ExitCode.OK
+    assert (out / "report" / "index.html").read_bytes() == page
+
+    server = subprocess.Popen(
+        [sys.executable, "-m", "runner_e2e", "site", "serve", str(out / "report"), "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert server.stdout is not None
+    address = server.stdout.readline().strip()
+    assert address.startswith("http://127.0.0.1:")
+    assert httpx.get(address).content == page
+    server.send_signal(signal.SIGINT)
+    server.communicate(timeout=20)
+    assert server.returncode == ExitCode.SIGINT

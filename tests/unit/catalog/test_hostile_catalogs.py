@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.catalogs import (
@@ -78,7 +78,6 @@ def replaced(tree: Tree, path: tuple[str | int, ...], value: object) -> Tree:
     return changed
 
 
-@settings(deadline=None)
 @given(st.sampled_from(PATHS), JSON)
 def test_any_value_anywhere_is_accepted_or_reported(
     directory: Path, path: tuple[str | int, ...], value: object
@@ -88,7 +87,6 @@ def test_any_value_anywhere_is_accepted_or_reported(
         assert problem.message
 
 
-@settings(deadline=None)
 @given(st.sampled_from(PATHS))
 def test_any_part_may_be_missing(directory: Path, path: tuple[str | int, ...]) -> None:
     tree = everything()
@@ -99,7 +97,6 @@ def test_any_part_may_be_missing(directory: Path, path: tuple[str | int, ...]) -
     assert all(problem.message for problem in problems_in(directory, tree))
 
 
-@settings(deadline=None)
 @given(JSON)
 def test_any_document_is_accepted_or_reported(directory: Path, value: Any) -> None:
     assert problems_in(directory, value)

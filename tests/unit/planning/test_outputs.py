@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runner_e2e.catalog import Catalog
@@ -183,7 +183,6 @@ def test_every_output_is_read_back(grid: Catalog, tmp_path: Path) -> None:
     assert read_outputs(path.read_bytes()) == {"before": "1", **outputs}
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(
         st.from_regex(r"[a-z][a-z0-9_]{0,10}", fullmatch=True),

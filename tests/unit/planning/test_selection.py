@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runner_e2e.catalog import Catalog
@@ -98,7 +98,6 @@ IDS = [
 ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(IDS), min_size=1), st.booleans())
 def test_the_order_of_flags_never_changes_the_order_of_the_plan(
     catalog: Catalog, ids: list[str], joined: bool
