@@ -55,7 +55,12 @@ def campaign(
     )
     loaded = load_catalog(catalog)
     planned = planning_command.make_plan(
-        loaded, selectors, allow_empty=False, max_retries=max_retries, max_parallel=max_parallel
+        loaded,
+        selectors,
+        pick=planning_command.picked(loaded, selectors),
+        allow_empty=False,
+        max_retries=max_retries,
+        max_parallel=max_parallel,
     )
     with open_campaign(out, planned, fresh=fresh) as local:
         if local.set_aside:

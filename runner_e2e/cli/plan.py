@@ -97,7 +97,7 @@ def plan(
             )
         else:
             selectors = parse_selectors(all_=all or bare, **flags)
-            pick = listed(loaded, selectors) if bare else None
+            pick = picked(loaded, selectors, listing=bare)
         planned = make_plan(
             loaded,
             selectors,
@@ -125,11 +125,11 @@ def parse_selectors(*, all_: bool, **flags: list[str] | None) -> Selectors:
     return Selectors.parse(all_=all_, **{name: values or () for name, values in flags.items()})
 
 
-def listed(catalog: Catalog, selectors: Selectors) -> Pick:
-    """Select for a look: also the suites that only run when they are named."""
+def picked(catalog: Catalog, selectors: Selectors, *, listing: bool = False) -> Pick:
+    """Select by the selectors; a listing also shows suites that only run when they are named."""
     from runner_e2e.planning import select
 
-    return lambda: select(catalog, selectors, listing=True)
+    return lambda: select(catalog, selectors, listing=listing)
 
 
 def again(catalog: Catalog, report: Path, only: Sequence[str]) -> tuple[Selectors, Pick]:
@@ -152,7 +152,7 @@ def make_plan(
     catalog: Catalog,
     selectors: Selectors,
     *,
-    pick: Pick | None = None,
+    pick: Pick,
     allow_empty: bool,
     max_retries: int,
     max_parallel: int,
@@ -164,10 +164,10 @@ def make_plan(
     from runner_e2e import __version__
     from runner_e2e.contracts.timestamps import format_timestamp
     from runner_e2e.github import ActionsRuntime
-    from runner_e2e.planning import PlanOptions, build_plan, select
+    from runner_e2e.planning import PlanOptions, build_plan
 
     try:
-        executions = pick() if pick else select(catalog, selectors)
+        executions = pick()
     except NothingSelected:
         if not allow_empty:
             raise
