@@ -10,7 +10,6 @@ from runner_e2e.billing import result_billing, sum_billing
 from runner_e2e.campaigns.choose import Outcome, choose
 from runner_e2e.campaigns.evidence import PublicImage
 from runner_e2e.campaigns.jobs import JobHistory
-from runner_e2e.campaigns.memory import without_garbage_search
 from runner_e2e.campaigns.observations import UNKNOWN, Collection, Observation
 from runner_e2e.contracts.billing import AggregateBillingSummary, BillingSummary
 from runner_e2e.contracts.campaign import (
@@ -33,6 +32,7 @@ from runner_e2e.contracts.plan import Plan, PlannedExecution, PlannedSuite
 from runner_e2e.contracts.result import RESULT_V2, Result, Source
 from runner_e2e.contracts.timestamps import format_timestamp, parse_timestamp
 from runner_e2e.contracts.vocabulary import CELL_STATES, EXECUTED_STATES, CellState, FailureClass
+from runner_e2e.memory import without_garbage_search
 
 GITHUB_CAMPAIGN_ID = re.compile(r"^gha-[0-9]+-([1-9][0-9]{0,8})$")
 
@@ -242,13 +242,14 @@ def _insights(
         for outcome, result in zip(outcomes, campaign.results, strict=True)
     )
     executed = sum(cell.state in EXECUTED_STATES for cell in cells)
+    extras = collection.extras.union(*(outcome.set_aside for outcome in outcomes))
     states = [cell.state for cell in cells]
     return Insights(
         schema=INSIGHTS_V1,
         campaign_id=campaign.campaign_id,
         plan_digest=plan.digest,
         cells=cells,
-        extras=tuple(sorted(collection.extras, key=lambda e: (e.execution_id, e.file, e.reason))),
+        extras=tuple(sorted(extras, key=lambda e: (e.execution_id, e.file, e.reason))),
         duplicates=tuple(
             Duplicate(
                 execution_id=outcome.chosen.execution_id,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from runner_e2e.campaigns.jobs import JobRun
 from runner_e2e.campaigns.observations import FOREIGN, UNKNOWN, Observation
 from runner_e2e.contracts.base import dump
+from runner_e2e.contracts.insights import Extra
 from runner_e2e.contracts.plan import PlannedExecution
 from runner_e2e.contracts.timestamps import parse_timestamp
 from runner_e2e.contracts.vocabulary import EXECUTED_STATES, CellState
@@ -40,10 +41,13 @@ FROM_JOBS: frozenset[CellState] = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a cell. ``others`` are files with results that do not count."""
+    """What became of a cell."""
 
     chosen: Observation
     others: tuple[str, ...]
+    """Files with results that do not count."""
+    set_aside: tuple[Extra, ...]
+    """Files without a usable result that do not count either, and what is wrong with them."""
 
 
 def choose(
@@ -61,7 +65,17 @@ def choose(
     seen = [_bounded(observation, run_attempts) for observation in observations]
     chosen = _by_jobs(execution, seen, job) if job else _newest(execution, seen)
     files = {o.file for o in seen if o.state in EXECUTED_STATES and o.file is not None}
-    return Outcome(chosen=chosen, others=tuple(sorted((files | passed_over) - {chosen.file})))
+    return Outcome(
+        chosen=chosen,
+        others=tuple(sorted((files | passed_over) - {chosen.file})),
+        set_aside=tuple(
+            Extra(execution_id=o.execution_id, file=o.file, reason=f"{o.state}: {o.reason}")
+            for o in seen
+            if o.file is not None
+            and o.state not in EXECUTED_STATES
+            and (o.file, o.state, o.reason) != (chosen.file, chosen.state, chosen.reason)
+        ),
+    )
 
 
 def _bounded(observation: Observation, run_attempts: int | None) -> Observation:
@@ -96,16 +110,11 @@ def _by_jobs(execution: PlannedExecution, seen: Sequence[Observation], job: JobR
             reason=reason,
             ended_at=job.ended_at,
         )
-    told = [_placed(o, job) for o in seen if o.state not in FROM_JOBS]
-    found = [o for o in told if o.rank == job.run_attempt]
+    placed = (_placed(o, job) for o in seen if o.state not in FROM_JOBS)
+    found = [o for o in placed if o.rank == job.run_attempt]
     if found:
         return _strongest(found)
     state, reason = job.without_result(execution.job.timeout_minutes)
-    if state == "missing":
-        # Something broken or foreign says more than that nothing came.
-        rest = [o for o in told if o.rank <= UNKNOWN and o.state not in EXECUTED_STATES]
-        if rest:
-            return replace(_newest(execution, rest), rank=job.run_attempt)
     return Observation(
         execution_id=execution_id,
         rank=job.run_attempt,
@@ -155,7 +164,8 @@ def _last_attempt(found: Sequence[Observation]) -> Observation:
         execution_id=equals[0].execution_id,
         rank=equals[0].rank,
         state="corrupt",
-        file=files[0] if files else None,
+        # None of them is to blame more than the others; all are listed as not counting.
+        file=None,
         reason=f"attempt {last} has results that contradict each other: {', '.join(files)}"[:500],
     )
 

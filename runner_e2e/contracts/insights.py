@@ -51,7 +51,7 @@ class CellInsight(Document):
 
 
 class Extra(Document):
-    """A result that nobody planned. Listed, counted nowhere."""
+    """A file that counts nowhere: of a cell that nobody planned, or beside a better one."""
 
     execution_id: ResultExecutionId
     file: str

@@ -182,7 +182,7 @@ def _set_aside(page: Page, insights: Insights) -> None:
     ]
     rows += [
         f"- `{d.execution_id}`: {_files(d.others)} did not count, "
-        + (f"{code(d.chosen)} did" if d.chosen else "a newer run attempt left no result")
+        + (f"{code(d.chosen)} did" if d.chosen else "and no other did")
         for d in insights.duplicates
     ]
     if rows:

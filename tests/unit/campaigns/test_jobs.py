@@ -128,7 +128,9 @@ def test_two_jobs_of_one_name_are_not_told_apart_by_guessing(tmp_path: Path) -> 
     assert merged.insights.cells[0].reason == "2 jobs of run attempt 1 have its name"
 
 
-def test_a_broken_artifact_explains_more_than_that_nothing_came(tmp_path: Path) -> None:
+def test_a_broken_artifact_of_the_newest_attempt_says_more_than_that_nothing_came(
+    tmp_path: Path,
+) -> None:
     write_event(tmp_path, PLAN, CELL, 1, "corrupt")
     merged = told(tmp_path, history(row(1)))
     assert states_of(merged) == {CELL: "corrupt"}

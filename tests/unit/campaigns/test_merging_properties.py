@@ -53,19 +53,30 @@ class Left:
     execution_id: str
     run_attempt: int
     event: Event
+    copy: int
+    """Two artifacts of one run attempt may be the same, or contradict each other."""
 
 
 histories = st.lists(
-    st.builds(Left, st.sampled_from(IDS), st.integers(1, 3), st.sampled_from(EVENTS)),
+    st.builds(
+        Left,
+        st.sampled_from(IDS),
+        st.integers(1, 3),
+        st.sampled_from(EVENTS),
+        st.integers(0, 1),
+    ),
     max_size=8,
-    unique_by=lambda left: (left.execution_id, left.run_attempt),
+    unique_by=lambda left: (left.execution_id, left.run_attempt, left.copy),
 )
 examples = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def lay(root: Path, history: Sequence[Left]) -> list[Path]:
     return [
-        write_event(root, PLAN, left.execution_id, left.run_attempt, left.event) for left in history
+        write_event(
+            root / f"copy-{left.copy}", PLAN, left.execution_id, left.run_attempt, left.event
+        )
+        for left in history
     ]
 
 
@@ -81,14 +92,20 @@ def job_history(conclusions: Sequence[str]) -> JobHistory:
 def expected_state(history: Sequence[Left], execution_id: str) -> str:
     """What must come out, worked out in another way: the newest artifact of ours decides."""
     ours = [left for left in history if left.execution_id == execution_id]
-    if not ours:
-        return "missing"
-    newest = max(
-        (left for left in ours if left.event != "foreign"),
-        key=lambda left: left.run_attempt,
-        default=None,
-    )
-    return "mismatched" if newest is None else STATE_OF[newest.event]
+    known = [left for left in ours if left.event != "foreign"]
+    if not known:
+        return "mismatched" if ours else "missing"
+    newest = max(left.run_attempt for left in known)
+    events = {left.event for left in known if left.run_attempt == newest}
+    for event in ("corrupt", "other_plan"):
+        if event in events:
+            return STATE_OF[event]
+    results = events - {"empty"}
+    if not results:
+        return "empty"
+    # Of the harness's attempts the last one counts, and only "retried" has a second.
+    last = results & {"retried"} or results
+    return STATE_OF[last.pop()] if len(last) == 1 else "corrupt"
 
 
 @examples
@@ -185,20 +202,20 @@ def test_adding_an_older_result_never_changes_the_outcome(
     history: list[Left], cell: str, event: Event
 ) -> None:
     later_ones = [
-        Left(left.execution_id, left.run_attempt + 1, left.event)
+        Left(left.execution_id, left.run_attempt + 1, left.event, left.copy)
         for left in history
         if left.event != "foreign"
     ]
     if not any(left.execution_id == cell for left in later_ones):
-        later_ones.append(Left(cell, 2, "fail"))
+        later_ones.append(Left(cell, 2, "fail", 0))
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
         lay(root, later_ones)
         before = aggregate_paths(PLAN, root)
-        lay(root, [Left(cell, 1, event)])
+        lay(root, [Left(cell, 1, event, 0)])
         after = aggregate_paths(PLAN, root)
     assert after.campaign == before.campaign
     assert after.insights.cells == before.insights.cells
     named = {file for entry in after.insights.duplicates for file in entry.others}
     executed = event in {"pass", "retried", "fail", "timeout", "leaky"}
-    assert (f"{artifact_name(cell, 1)}/result.json" in named) == executed
+    assert (f"copy-0/{artifact_name(cell, 1)}/result.json" in named) == executed

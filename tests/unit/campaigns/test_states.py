@@ -80,7 +80,11 @@ def test_a_result_of_another_campaign_resolves_nothing(
 def test_a_leftover_of_another_run_does_not_hide_a_result_of_this_one(tmp_path: Path) -> None:
     write_event(tmp_path, PLAN, CELL, 3, "foreign")
     write_event(tmp_path, PLAN, CELL, 1, "pass")
-    assert states_of(aggregate_paths(PLAN, tmp_path)) == {CELL: "passed"}
+    merged = aggregate_paths(PLAN, tmp_path)
+    assert states_of(merged) == {CELL: "passed"}
+    (extra,) = merged.insights.extras
+    assert extra.file == f"{artifact_name(CELL, 3)}/result.json"
+    assert extra.reason.startswith("mismatched: it is of commit 0000")
 
 
 def test_another_run_id_alone_is_another_campaign(tmp_path: Path) -> None:
@@ -146,6 +150,8 @@ def test_two_results_of_one_attempt_that_contradict_each_other_are_corrupt(
     assert merged.insights.cells[0].reason == (
         "attempt 1 has results that contradict each other: one/result.json, two/result.json"
     )
+    (duplicate,) = merged.insights.duplicates
+    assert (duplicate.chosen, len(duplicate.others)) == ("", 2)
 
 
 def test_the_last_attempt_of_results_without_records_counts(tmp_path: Path) -> None:
