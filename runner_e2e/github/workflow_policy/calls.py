@@ -13,7 +13,7 @@ _OURS = {"campaign.yml", "execute.yml", "publish.yml"}
 
 
 def calls(workflow: Workflow) -> Iterator[Finding]:
-    """caller-grants, caller-input, caller-secret: as the called workflow asks for them."""
+    """Rights, inputs and secrets as the called workflow asks for them."""
     for job in workflow.jobs.values():
         called = called_workflow(job)
         if called is None:

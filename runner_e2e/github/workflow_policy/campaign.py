@@ -8,7 +8,7 @@ from runner_e2e.github.workflow_policy.document import Finding, Job, Workflow, m
 
 
 def aggregation(workflow: Workflow) -> Iterator[Finding]:
-    """aggregate-always, aggregate-needs, dropped-output: whatever is missing is counted."""
+    """Merged whatever happened, and only with a plan."""
     jobs = workflow.jobs.values()
     executing = [job.id for job in jobs if job.is_leg or job.calls == "execute.yml"]
     planning = [job.id for job in jobs if "plan" in job.commands()]
@@ -39,14 +39,14 @@ def aggregation(workflow: Workflow) -> Iterator[Finding]:
 
 
 def publication(workflow: Workflow) -> Iterator[Finding]:
-    """publish-always: a red campaign is published too."""
+    """Published whatever the campaign came to."""
     for job in workflow.jobs.values():
         if job.publishes and job.needs and "always()" not in job.condition:
             yield job.find("publish-always", "without always() a red campaign stays unseen", "if")
 
 
 def concurrency(workflow: Workflow) -> Iterator[Finding]:
-    """concurrency: GitHub keeps one waiting run of a group and throws the others away."""
+    """No publisher is thrown away."""
     rule = "concurrency"
     top = workflow.tree.get(rule)
     if workflow.callable and top is not None and "github.run_id" not in str(_group(top)):
@@ -78,7 +78,7 @@ def _group(value: object) -> object:
 
 
 def schedules(workflow: Workflow) -> Iterator[Finding]:
-    """schedule: off the busy minutes, and only where somebody switched it on."""
+    """Off the busy minutes, and only where somebody switched it on."""
     rows = workflow.events.get("schedule")
     for index, row in enumerate(rows if isinstance(rows, list) else ()):
         minute = str(mapping(row).get("cron", "")).split(" ")[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -30,12 +29,3 @@ def check_workflows(paths: Iterable[Path]) -> tuple[Finding, ...]:
         workflow = Workflow.read(path)
         findings += sorted({finding for rule in _RULES for finding in rule(workflow)})
     return tuple(findings)
-
-
-def rules() -> dict[str, str]:
-    """Name to reason, as the rules' own first lines say them."""
-    described: dict[str, str] = {}
-    for rule in _RULES:
-        names, _, reason = (rule.__doc__ or "").split("\n", 1)[0].partition(": ")
-        described |= dict.fromkeys(re.split(r", ", names), reason)
-    return described

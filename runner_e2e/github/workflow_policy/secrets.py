@@ -29,14 +29,14 @@ _CACHES = re.compile(r"^actions/cache\b|^actions/setup-")
 
 
 def inherited(workflow: Workflow) -> Iterator[Finding]:
-    """secret-inherit: a called workflow gets what it asks for by name, not all there is."""
+    """Secrets by name."""
     for job in workflow.jobs.values():
         if job.tree.get("secrets") == "inherit":
             yield job.find("secret-inherit", "pass each secret by its name", "secrets")
 
 
 def indexed(workflow: Workflow) -> Iterator[Finding]:
-    """secret-index: with an index or the whole object the runner receives every secret."""
+    """Secrets by a name that stands in the file."""
     for where, text in workflow.texts():
         for expression in expressions(where, text):
             if any(found["name"] is None for found in _SECRETS.finditer(expression)):
@@ -44,7 +44,7 @@ def indexed(workflow: Workflow) -> Iterator[Finding]:
 
 
 def scope(workflow: Workflow) -> Iterator[Finding]:
-    """secret-scope, secret-step: in the env of the one step that uses it, nowhere else."""
+    """In the env of a step that runs or sweeps, or handed on by name."""
     for where, text in workflow.texts():
         if not names_in(where, text):
             continue
@@ -72,7 +72,7 @@ def _step_at(workflow: Workflow, where: Where) -> Step | None:
 
 
 def authorization(workflow: Workflow) -> Iterator[Finding]:
-    """authorize-first, secret-environment: a partial re-run skips earlier jobs; each job checks."""
+    """The check of the actor first, behind an environment."""
     for job in workflow.jobs.values():
         if not secrets_of(job) or job.uses:
             continue
@@ -104,7 +104,7 @@ def authorization_script() -> str:
 
 
 def authorized_jobs(workflow: Workflow) -> Iterator[Finding]:
-    """authorize-job: who may not spend starts no job that could."""
+    """One job says who may spend, and all others ask it."""
     rule = "authorize-job"
     planning = [job for job in workflow.jobs.values() if "plan" in job.commands()]
     if not planning:
@@ -130,7 +130,7 @@ def authorized_jobs(workflow: Workflow) -> Iterator[Finding]:
 
 
 def one_credential(workflow: Workflow) -> Iterator[Finding]:
-    """one-credential: an execution gets the key that its profile names and no other."""
+    """Empty unless the execution names it."""
     for job in workflow.jobs.values():
         for step in job.steps if job.is_leg else ():
             for variable, value in step.env.items():
@@ -160,7 +160,7 @@ def _is_conditional(variable: str, names: set[str], value: str) -> bool:
 
 
 def poisoned_caches(workflow: Workflow) -> Iterator[Finding]:
-    """cache: what a branch of a stranger left in a cache must not run beside a secret."""
+    """No cache beside a secret."""
     for job in workflow.jobs.values():
         for step in job.steps if secrets_of(job) or job.publishes else ():
             caching = step.action.startswith("actions/cache") or "cache" in step.inputs

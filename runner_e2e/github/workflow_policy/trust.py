@@ -32,7 +32,7 @@ _TRUSTED = {"aggregate", "publish", "prune", "gate"}
 
 
 def pins(workflow: Workflow) -> Iterator[Finding]:
-    """pinned: a tag or a branch can be moved under us; a full commit cannot."""
+    """Actions and images by commit or digest."""
     for where, uses in _all_uses(workflow):
         if uses.startswith("./"):
             continue
@@ -44,7 +44,7 @@ def pins(workflow: Workflow) -> Iterator[Finding]:
 
 
 def placeholders(workflow: Workflow) -> Iterator[Finding]:
-    """placeholder: a copied caller names nobody until it is filled in."""
+    """What was copied is filled in."""
     for where, uses in _all_uses(workflow):
         if uses.startswith("OWNER/") or pin_of(uses) == "0" * 40:
             yield workflow.find(
@@ -62,7 +62,7 @@ def _all_uses(workflow: Workflow) -> Iterator[tuple[Where, str]]:
 
 
 def permissions(workflow: Workflow) -> Iterator[Finding]:
-    """permissions: none by default; a job names the few it needs."""
+    """None by default; a job names the few it needs."""
     rule = "permissions"
     top = workflow.tree.get("permissions")
     if top is None:
@@ -83,7 +83,7 @@ def permissions(workflow: Workflow) -> Iterator[Finding]:
 
 
 def triggers(workflow: Workflow) -> Iterator[Finding]:
-    """trigger: a stranger must not be able to start what sees a secret."""
+    """Only what a stranger cannot cause, or causes without secrets."""
     for event in workflow.events:
         if event not in _STARTS:
             yield workflow.find(
@@ -92,7 +92,7 @@ def triggers(workflow: Workflow) -> Iterator[Finding]:
 
 
 def scripts(workflow: Workflow) -> Iterator[Finding]:
-    """script-expression: what an expression holds becomes code of the script around it."""
+    """No expression inside a script."""
     for step in _steps(workflow):
         for keys in (("run",), ("shell",), ("with", "script")):
             text = step.tree
@@ -105,7 +105,7 @@ def scripts(workflow: Workflow) -> Iterator[Finding]:
 
 
 def checkouts(workflow: Workflow) -> Iterator[Finding]:
-    """checkout-credentials, checkout-ref: nothing stays behind, and nothing can move."""
+    """Nothing stays behind, and nothing can move."""
     for step in _steps(workflow):
         if step.action != "actions/checkout":
             continue
@@ -130,7 +130,7 @@ def _immutable(ref: object) -> bool:
 
 
 def trusted_code(workflow: Workflow) -> Iterator[Finding]:
-    """trusted-code: what merges and publishes does not run the code under test."""
+    """Merging and publishing without the code under test."""
     for job in workflow.jobs.values():
         if not job.commands() & _TRUSTED:
             continue
@@ -149,7 +149,7 @@ def _is_tool(step: Step) -> bool:
 
 
 def tool_origin(workflow: Workflow) -> Iterator[Finding]:
-    """tool-origin: who starts a run must not choose the trusted code."""
+    """What GitHub says, before what an input says."""
     # One that is only ever called was told by its caller, which this rule has looked at.
     only_called = set(workflow.events) == {"workflow_call"}
     for where, text in workflow.texts():
@@ -169,7 +169,7 @@ def tool_origin(workflow: Workflow) -> Iterator[Finding]:
 
 
 def swallowed_errors(workflow: Workflow) -> Iterator[Finding]:
-    """continue-on-error: red must stay red."""
+    """No continue-on-error."""
     rule = "continue-on-error"
     parts: list[Job | Step] = [*workflow.jobs.values(), *_steps(workflow)]
     for part in parts:
@@ -178,7 +178,7 @@ def swallowed_errors(workflow: Workflow) -> Iterator[Finding]:
 
 
 def time_limits(workflow: Workflow) -> Iterator[Finding]:
-    """timeout: without a limit a job that hangs is paid for during six hours."""
+    """A limit for every job."""
     for job in workflow.jobs.values():
         if not job.uses and "timeout-minutes" not in job.tree:
             yield job.find("timeout", "give the job timeout-minutes")
