@@ -1,0 +1,1 @@
+"""Judgement: formulas, verdicts, comparisons, estimates and gates. Pure."""
