@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from runner_e2e.campaigns import Aggregate, Broken, collect
+from runner_e2e.campaigns import Aggregate, Broken, DirectoryTree, Unreadable, collect
 from runner_e2e.campaigns import aggregate as merge
-from runner_e2e.campaigns.cells import MAX_DOCUMENT_BYTES
+from runner_e2e.campaigns.cells import MAX_DOCUMENT_BYTES, Budget
+from runner_e2e.campaigns.trees import MAX_ZIP_MEMBERS
 from runner_e2e.contracts.base import dump
 from runner_e2e.errors import UsageError
 from tests.support.artifacts import (
@@ -83,6 +84,7 @@ def test_a_bad_result_costs_its_own_cell(tmp_path: Path, data: bytes, reason: st
     assert (state, file) == ("corrupt", f"{NAME}/result.json")
     assert reason in why
     assert len(why) <= 500
+    assert aggregate_paths(PLAN, tmp_path).insights.extras == ()
 
 
 def test_a_result_that_its_job_did_not_record_is_corrupt(tmp_path: Path) -> None:
@@ -329,3 +331,31 @@ def test_a_gigabyte_of_zeros_deflates_to_less_than_the_cap() -> None:
     """Why the inflated size is what is capped."""
     squeezed = zlib.compress(b"\0" * MAX_DOCUMENT_BYTES * 2)
     assert len(squeezed) < MAX_DOCUMENT_BYTES / 100
+
+
+def test_a_table_of_contents_is_not_read_before_its_length_is_known(tmp_path: Path) -> None:
+    archive = good_zips(tmp_path)
+    endless_directory(archive)
+    _, _, why = victim_of(aggregate_paths(PLAN, archive.parent))
+    assert why == "it is not a zip archive: its table of contents is too long"
+
+
+def test_an_archive_of_too_many_members_is_refused(tmp_path: Path) -> None:
+    archive = good_zips(tmp_path)
+    with zipfile.ZipFile(archive, "a") as packed:
+        for number in range(MAX_ZIP_MEMBERS):
+            packed.writestr(f"n/{number}", b"")
+    _, _, why = victim_of(aggregate_paths(PLAN, archive.parent))
+    assert why == "the archive has 65,538 members"
+
+
+def test_all_documents_together_have_a_budget(tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(b"x" * 60)
+    tree, budget = DirectoryTree(str(tmp_path)), Budget(left=100)
+    assert len(budget.read(tree, "one")) == 60
+    with pytest.raises(Unreadable, match="60 bytes are more than the 40"):
+        budget.read(tree, "one")
+    (tmp_path / "one").write_bytes(b"x" * 40)
+    assert len(budget.read(tree, "one")) == 40
+    with pytest.raises(Unreadable, match="used up what may be read"):
+        budget.read(tree, "one")

@@ -67,6 +67,8 @@ def test_a_job_without_a_result_tells_what_became_of_its_cell(
     assert (result.status, result.attempt) == ("failed", 0)
     assert (result.failure_class, result.cleanup) == (failure_class, "not_started")
     assert merged.insights.counts.unresolved == 1
+    # A job that never began spent nothing; any other may have.
+    assert merged.insights.cost.unpriced == (state != "skipped")
 
 
 def test_a_cell_that_was_stopped_takes_the_time_at_which_its_job_ended(tmp_path: Path) -> None:

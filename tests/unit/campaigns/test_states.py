@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runner_e2e.campaigns import aggregate, collect, write_report
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.result import RESULT_V1
 from tests.support.artifacts import aggregate_paths, artifact_name, states_of, write_event
@@ -129,6 +130,18 @@ def test_a_result_for_a_cell_that_was_not_planned_is_listed_and_counted_nowhere(
     assert merged.campaign.selected == merged.campaign.passed == 1
     (extra,) = merged.insights.extras
     assert (extra.execution_id, extra.file) == ("smoke.scripted.local.other", "b/result.json")
+
+
+def test_the_report_that_is_about_to_be_written_is_not_its_own_input(tmp_path: Path) -> None:
+    """The cell was run again since, so the old report contradicts what lies beside it."""
+    report = tmp_path / "report"
+    write_cell(tmp_path / "cell", make_result(CELL, status="failed"), plan=PLAN)
+    write_report(aggregate_paths(PLAN, tmp_path), PLAN, report)
+    write_cell(tmp_path / "cell", make_result(CELL), plan=PLAN)
+    collection = collect([tmp_path], PLAN, exclude=[report])
+    merged = aggregate(PLAN, collection, campaign_id="local-1")
+    assert states_of(merged) == {CELL: "passed"}
+    assert states_of(aggregate_paths(PLAN, tmp_path)) == {CELL: "corrupt"}
 
 
 def test_the_same_artifact_twice_counts_once(tmp_path: Path) -> None:
