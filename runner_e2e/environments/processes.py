@@ -12,12 +12,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 MARKER = "RUNNER_E2E_EXECUTION"
 KILL_WAIT_S = 3.0
 _PROC = Path("/proc")
+QUIET_SCANS = 2
+WARY_SCANS = 25
 _POLL_S = 0.02
 
 
@@ -37,8 +38,11 @@ def marked_processes(token: str, root: Path | None = None) -> tuple[int, ...]:
     )
 
 
-def _all_processes() -> Iterable[int]:
-    return (int(entry.name) for entry in os.scandir(_PROC) if entry.name.isdecimal())
+def _all_processes() -> list[int]:
+    """Every process id, the newest first: what is on the run is mostly new, and soon gone."""
+    return sorted(
+        (int(entry.name) for entry in os.scandir(_PROC) if entry.name.isdecimal()), reverse=True
+    )
 
 
 def _carries(pid: int, needle: bytes) -> bool:
@@ -91,14 +95,29 @@ def _signal_if_still_ours(pid: int, token: str, root: Path | None, number: int) 
 
 
 def end_marked(token: str, root: Path | None = None, *, grace: float = 0.0) -> tuple[int, ...]:
-    """End every process of an execution: TERM, ``grace`` seconds, KILL. Returns the survivors."""
-    found = signal_marked(token, root, signal.SIGTERM if grace else signal.SIGKILL)
+    """End every process of an execution: TERM, ``grace`` seconds, KILL. Returns the survivors.
+
+    A process that forks and exits all the time slips through many a scan. So one that finds nothing
+    is believed only when it is repeated, and many times over once something was found.
+    """
+    if grace:
+        signal_marked(token, root, signal.SIGTERM)
     kill_at = time.monotonic() + grace
     give_up = kill_at + KILL_WAIT_S
-    while found and time.monotonic() < give_up:
-        time.sleep(_POLL_S)
+    empty, wanted = 0, QUIET_SCANS
+    last: tuple[int, ...] = ()
+    while True:
         if time.monotonic() >= kill_at:
             found = signal_marked(token, root, signal.SIGKILL)
         else:
             found = marked_processes(token, root)
-    return found
+        if found:
+            empty, wanted, last = 0, WARY_SCANS, found
+        else:
+            empty += 1
+        if empty == wanted:
+            return ()
+        if time.monotonic() >= give_up:
+            return last
+        if found and time.monotonic() < kill_at:
+            time.sleep(_POLL_S)
