@@ -129,10 +129,12 @@ def cell_outcomes(campaign: Campaign, insights: Insights) -> Mapping[str, CellOu
 def _cell_outcome(campaign_id: str, result: Result, cell: CellInsight) -> CellOutcome:
     billing = result.billing
     priced = billing is not None and billing.complete
+    # What passed and is not green left something behind, and the contract has no class for that.
+    littered = result.status == "passed" and not result.green
     return CellOutcome(
         campaign_id=campaign_id,
         state=cell.state,
-        failure_class=result.failure_class,
+        failure_class="cleanup_failure" if littered else result.failure_class,
         code=cell.code,
         attempt=result.attempt,
         flaky=cell.flaky,

@@ -1,1 +1,14 @@
 """Judgement: formulas, verdicts, comparisons, estimates and gates. Pure."""
+
+from runner_e2e.insights.verdicts import all_verdicts, cell_verdicts, verdict_of
+from runner_e2e.insights.words import FLAKY_MEANS, WORDS, evidence_words, rate_words
+
+__all__ = [
+    "FLAKY_MEANS",
+    "WORDS",
+    "all_verdicts",
+    "cell_verdicts",
+    "evidence_words",
+    "rate_words",
+    "verdict_of",
+]

@@ -63,8 +63,8 @@ def mcnemar(worse: int, better: int) -> float:
     Six to none is the least that gets below .05. 1 where nothing flipped.
     """
     flips, rarer = worse + better, min(worse, better)
-    tail: int = sum(math.comb(flips, k) for k in range(rarer + 1))
-    return min(1.0, 2 * tail / 2**flips)
+    tail = sum(math.comb(flips, k) for k in range(rarer + 1))
+    return min(1.0, 2 * tail / (1 << flips))
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -77,7 +77,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
     least = 1.0
     order = sorted(range(count), key=p_values.__getitem__, reverse=True)
     for position, index in enumerate(order):
-        least = min(least, p_values[index] * count / (count - position))
+        least = min(least, p_values[index] * (count / (count - position)))
         adjusted[index] = least
     return tuple(adjusted)
 

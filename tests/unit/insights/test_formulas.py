@@ -133,7 +133,8 @@ def test_one_outlier_in_a_history_does_not_hide_the_next() -> None:
     assert modified_z(0.80, NIGHTS) == pytest.approx(8.9, abs=0.05)
     found = anomaly(0.80, NIGHTS, least_change=0.05)
     assert found is not None
-    assert (found.kind, found.median) == ("high", pytest.approx(0.415))
+    assert found.kind == "high"
+    assert found.median == pytest.approx(0.415)
 
 
 def test_one_cent_more_than_a_constant_history_is_no_news() -> None:
