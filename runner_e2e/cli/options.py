@@ -48,3 +48,7 @@ MaxRetries = Annotated[
 MaxParallel = Annotated[
     int, typer.Option("--max-parallel", min=1, metavar="N", help="Executions at the same time.")
 ]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(min=0, metavar="USD", help="Refuse a plan that is expected to cost more."),
+]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runner_e2e.cli import options, output
+from runner_e2e.cli.published import Published, Where, open_history
 from runner_e2e.errors import NothingSelected, UsageError
 
 if TYPE_CHECKING:
@@ -53,10 +54,8 @@ def plan(
     allow_empty: options.AllowEmpty = False,
     max_retries: options.MaxRetries = 1,
     max_parallel: options.MaxParallel = 20,
-    max_cost: Annotated[
-        float | None,
-        typer.Option(min=0, metavar="USD", help="Refuse a plan that is expected to cost more."),
-    ] = None,
+    max_cost: options.MaxCost = None,
+    history: Where = None,
     shard_size: Annotated[
         int, typer.Option(min=1, max=256, metavar="N", help="Executions in one GitHub matrix.")
     ] = 256,
@@ -106,11 +105,9 @@ def plan(
             max_retries=max_retries,
             max_parallel=max_parallel,
             shard_size=shard_size,
+            published=open_history(history),
+            max_cost=max_cost,
         )
-    if max_cost is not None:
-        from runner_e2e.planning import refuse_over
-
-        refuse_over(planned, max_cost)
     if out:
         from runner_e2e.contracts.base import dump
 
@@ -157,14 +154,17 @@ def make_plan(
     max_retries: int,
     max_parallel: int,
     shard_size: int = 256,
+    published: Published | None = None,
+    max_cost: float | None = None,
 ) -> Plan:
-    """Select and plan, now and for the run we are in."""
+    """Select and plan, now and for the run we are in. Raises above ``max_cost`` (US dollars)."""
     from datetime import UTC, datetime
 
     from runner_e2e import __version__
     from runner_e2e.contracts.timestamps import format_timestamp
     from runner_e2e.github import ActionsRuntime
-    from runner_e2e.planning import PlanOptions, build_plan
+    from runner_e2e.insights import estimate_executions
+    from runner_e2e.planning import PlanOptions, build_plan, refuse_over
 
     try:
         executions = pick()
@@ -180,7 +180,12 @@ def make_plan(
         shard_size=shard_size,
         max_parallel=max_parallel,
     )
-    return build_plan(catalog, executions, selectors, plan_options)
+    series = published.history.series if published else {}
+    estimates = estimate_executions(executions, series)
+    planned = build_plan(catalog, executions, selectors, plan_options, estimates)
+    if max_cost is not None:
+        refuse_over(planned, max_cost)
+    return planned
 
 
 def show(plan: Plan, format_: Format, *, as_json: bool) -> None:

@@ -1,5 +1,6 @@
 """Judgement: formulas, verdicts, comparisons, estimates and gates. Pure."""
 
+from runner_e2e.insights.estimates import estimate_cell, estimate_executions
 from runner_e2e.insights.verdicts import all_verdicts, cell_verdicts, verdict_of
 from runner_e2e.insights.words import FLAKY_MEANS, WORDS, evidence_words, rate_words
 
@@ -8,6 +9,8 @@ __all__ = [
     "WORDS",
     "all_verdicts",
     "cell_verdicts",
+    "estimate_cell",
+    "estimate_executions",
     "evidence_words",
     "rate_words",
     "verdict_of",

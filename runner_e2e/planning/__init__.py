@@ -1,18 +1,20 @@
 """What to run, for how long and in which matrix: from selectors to ``plan.json``."""
 
+from runner_e2e.planning.forecast import (
+    PlannedCost,
+    PlannedTime,
+    longest_first,
+    planned_cost,
+    planned_time,
+    refuse_over,
+)
 from runner_e2e.planning.outputs import (
     MAX_OUTPUT_CHARACTERS,
     append_outputs,
     github_outputs,
     matrix_json,
 )
-from runner_e2e.planning.plan import (
-    PlannedCost,
-    PlanOptions,
-    build_plan,
-    planned_cost,
-    refuse_over,
-)
+from runner_e2e.planning.plan import PlanOptions, build_plan
 from runner_e2e.planning.selection import (
     RERUN_KINDS,
     RerunKind,
@@ -37,17 +39,20 @@ __all__ = [
     "TABLE_HEADER",
     "PlanOptions",
     "PlannedCost",
+    "PlannedTime",
     "RerunKind",
     "Selectors",
     "append_outputs",
     "build_plan",
     "github_outputs",
+    "longest_first",
     "matrix_json",
     "parse_only",
     "plan_headline",
     "plan_summary_markdown",
     "plan_table",
     "planned_cost",
+    "planned_time",
     "refuse_over",
     "select",
     "select_rerun",

@@ -13,6 +13,7 @@ import orjson
 from runner_e2e.contracts.base import dump_tree
 from runner_e2e.contracts.plan import Plan, PlannedExecution
 from runner_e2e.errors import UsageError
+from runner_e2e.planning.forecast import longest_first
 
 MAX_OUTPUT_CHARACTERS = 500_000
 """All outputs of a job together. GitHub allows 1 MB and counts two bytes a character."""
@@ -46,7 +47,7 @@ def github_outputs(plan: Plan) -> dict[str, str]:
     """
     sharded = len(plan.shards) > 1
     outputs = {
-        "matrix": _line({"include": [] if sharded else _jobs(plan.executions)}),
+        "matrix": _line({"include": [] if sharded else _queue(plan.executions)}),
         "has_jobs": _line(bool(plan.executions)),
         "count": str(len(plan.executions)),
         "shards": _line({"include": _shard_matrices(plan) if sharded else []}),
@@ -111,6 +112,11 @@ def _jobs(executions: Sequence[PlannedExecution]) -> list[Any]:
     return [dump_tree(item.job) for item in ordered]
 
 
+def _queue(executions: Sequence[PlannedExecution]) -> list[Any]:
+    """The jobs as GitHub is to begin them: longest first, as far as history knows."""
+    return [dump_tree(item.job) for item in longest_first(executions)]
+
+
 def _shard_matrices(plan: Plan) -> list[dict[str, Any]]:
     members: list[list[PlannedExecution]] = [[] for _ in plan.shards]
     for item in plan.executions:
@@ -120,7 +126,7 @@ def _shard_matrices(plan: Plan) -> list[dict[str, Any]]:
             "shard": shard.index,
             "count": shard.count,
             "maxParallel": shard.max_parallel,
-            "matrix": {"include": _jobs(members[shard.index])},
+            "matrix": {"include": _queue(members[shard.index])},
         }
         for shard in plan.shards
     ]

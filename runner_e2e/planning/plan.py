@@ -24,7 +24,7 @@ from runner_e2e.contracts.plan import (
     Shard,
     plan_digest,
 )
-from runner_e2e.errors import BudgetExceeded, UsageError
+from runner_e2e.errors import UsageError
 from runner_e2e.planning.selection import Selectors
 from runner_e2e.planning.timing import MAX_SHARD, assign_shards, share, timeout_minutes
 
@@ -184,37 +184,3 @@ def _planned_environment(environment: EnvironmentFixture) -> PlannedEnvironment:
         configuration_key=environment.configuration_key,
         label=environment.label,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedCost:
-    """US dollars of the executions whose cost is known; ``unknown`` counts the others."""
-
-    median: float
-    p90: float
-    known: int
-    unknown: int
-
-
-def planned_cost(plan: Plan) -> PlannedCost:
-    """What the plan is expected to cost, from history. Unknown is counted, never free."""
-    estimates = [item.estimate for item in plan.executions if item.estimate is not None]
-    medians = [item.cost_usd_median for item in estimates if item.cost_usd_median is not None]
-    p90s = [item.cost_usd_p90 for item in estimates if item.cost_usd_p90 is not None]
-    return PlannedCost(
-        median=sum(medians),
-        p90=sum(p90s),
-        known=len(medians),
-        unknown=len(plan.executions) - len(medians),
-    )
-
-
-def refuse_over(plan: Plan, max_cost: float) -> None:
-    """Raise :class:`BudgetExceeded` when what is known already costs more than ``max_cost``."""
-    cost = planned_cost(plan)
-    if cost.median > max_cost:
-        raise BudgetExceeded(
-            f"the plan is expected to cost ${cost.median:.2f}, more than ${max_cost:.2f}; "
-            f"{cost.unknown} of {len(plan.executions)} executions have no known cost",
-            hint="select fewer executions or raise --max-cost",
-        )

@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from runner_e2e.contracts.plan import Plan, PlannedExecution
-from runner_e2e.planning.plan import planned_cost
+from runner_e2e.planning.forecast import (
+    PlannedCost,
+    cost_of,
+    expected_ms,
+    planned_cost,
+    planned_time,
+)
 
 TABLE_HEADER = (
     "ID",
@@ -17,6 +23,7 @@ TABLE_HEADER = (
     "CREDENTIALS",
     "TURNS",
     "TIMEOUT",
+    "TIME",
     "COST",
 )
 """The columns of :func:`table_rows`."""
@@ -28,7 +35,7 @@ MAX_SUMMARY_ROWS = 256
 
 
 def table_rows(plan: Plan) -> list[tuple[str, ...]]:
-    """One row an execution, in catalog order. Unknown cost is ``?``."""
+    """One row an execution, in catalog order. What history does not know is ``?``."""
     generations = {
         (suite.id, profile.id): profile.generation
         for suite in plan.catalog.suites
@@ -44,6 +51,7 @@ def table_rows(plan: Plan) -> list[tuple[str, ...]]:
             _credentials(item),
             str(item.turns),
             f"{item.job.timeout_minutes} min",
+            _time(item),
             _cost(item),
         )
         for item in plan.executions
@@ -66,10 +74,18 @@ def _credentials(item: PlannedExecution) -> str:
     return f"{name},DAYTONA_API_KEY" if item.job.needs_daytona else name
 
 
+def _time(item: PlannedExecution) -> str:
+    expected = expected_ms(item)
+    return "?" if expected is None else _duration(expected)
+
+
 def _cost(item: PlannedExecution) -> str:
-    if item.estimate is None or item.estimate.cost_usd_median is None:
+    """The median, and the 90th percentile behind it."""
+    estimate = item.estimate
+    if estimate is None or estimate.cost_usd_median is None:
         return "?"
-    return f"${item.estimate.cost_usd_median:.4f}"
+    high = "" if estimate.cost_usd_p90 is None else f"..{estimate.cost_usd_p90:.4f}"
+    return f"${estimate.cost_usd_median:.4f}{high}"
 
 
 def plan_headline(plan: Plan) -> str:
@@ -80,14 +96,43 @@ def plan_headline(plan: Plan) -> str:
     daytona = sum(item.job.needs_daytona for item in executions)
     turns = sum(item.turns for item in executions)
     suites = len({item.job.suite_id for item in executions})
-    cost = planned_cost(plan)
-    money = f"about ${cost.median:.2f}" if cost.known else "cost unknown"
-    if cost.known and cost.unknown:
-        money += f" and {cost.unknown} of unknown cost"
     return (
         f"{len(executions)} planned ({len(executions) - daytona} local, {daytona} Daytona), "
-        f"{turns} turns, {suites} of {len(plan.catalog.suites)} suites, {money}"
+        f"{turns} turns, {suites} of {len(plan.catalog.suites)} suites, "
+        f"{_money(planned_cost(plan))}, {_wall_time(plan)}"
     )
+
+
+def _money(cost: PlannedCost) -> str:
+    """What it is expected to cost. With anything unknown in it, a sum is only a bound."""
+    if not cost.known:
+        return "cost unknown"
+    high = f"${cost.p90:.2f} with every cell at its 90th percentile"
+    if cost.unknown:
+        return f"at least ${cost.median:.2f} ({high}; {cost.unknown} of unknown cost)"
+    return f"about ${cost.median:.2f} ({high})"
+
+
+def _wall_time(plan: Plan) -> str:
+    time = planned_time(plan)
+    if not time.known:
+        return "time unknown"
+    bound = f"at least {_duration(time.wall_ms)}" if time.unknown else _about(time.wall_ms)
+    unknown = f" ({time.unknown} of unknown time)" if time.unknown else ""
+    return f"{bound} at {time.parallel} in parallel{unknown}"
+
+
+def _about(milliseconds: float) -> str:
+    return f"about {_duration(milliseconds)}"
+
+
+_MINUTE_S = 60
+
+
+def _duration(milliseconds: float) -> str:
+    """``45 s`` or ``12 min``: an estimate is no stopwatch."""
+    seconds = round(milliseconds / 1000)
+    return f"{seconds} s" if seconds < 2 * _MINUTE_S else f"{round(seconds / _MINUTE_S)} min"
 
 
 def plan_summary_markdown(plan: Plan) -> str:
@@ -95,7 +140,7 @@ def plan_summary_markdown(plan: Plan) -> str:
     lines = ["## Plan", "", plan_headline(plan) + ".", ""]
     if plan.executions:
         lines += _markdown_table(
-            ("Suite", "Planned", "Of", "Turns", "Longest job"), _suite_rows(plan), right=4
+            ("Suite", "Planned", "Of", "Turns", "Longest job", "Cost"), _suite_rows(plan), right=5
         )
         lines += ["", *_execution_list(plan)]
     lines += ["", f"Plan `{plan.digest}`", ""]
@@ -114,9 +159,18 @@ def _suite_rows(plan: Plan) -> list[tuple[str, ...]]:
                 str(suite.expected_matrix_size),
                 str(sum(item.turns for item in chosen)),
                 f"{longest} min" if chosen else "-",
+                _suite_cost(chosen) if chosen else "-",
             )
         )
     return rows
+
+
+def _suite_cost(chosen: Sequence[PlannedExecution]) -> str:
+    cost = cost_of(chosen)
+    if not cost.known:
+        return "unknown"
+    bound = "at least" if cost.unknown else "about"
+    return f"{bound} ${cost.median:.2f}"
 
 
 def _execution_list(plan: Plan) -> list[str]:
