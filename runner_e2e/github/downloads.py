@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urljoin
 
 import httpx
 
@@ -46,6 +45,7 @@ class Downloads:
     def __init__(self, api: GithubApi) -> None:
         self._api = api
         self._blobs = httpx.Client(
+            verify=api.tls,
             headers={"User-Agent": f"runner-e2e/{__version__}", "Accept-Encoding": "identity"},
             timeout=TIMEOUT,
             limits=httpx.Limits(max_connections=MAX_PARALLEL),
@@ -115,7 +115,7 @@ class Downloads:
                 if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
                     raise self._api.refusal(status, label)
                 raise _unusable(label, f"GitHub answered {status} instead of saying where it is")
-            url = urljoin(url, response.headers["location"])
+            url = str(httpx.URL(url).join(response.headers["location"]))
             if status == httpx.codes.FOUND:
                 return self._safe(url, label)
             # 301, 307, 308: the repository was renamed; only GitHub itself is asked again.

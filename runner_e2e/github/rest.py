@@ -109,7 +109,10 @@ class GithubApi:
         self.server = server
         self.repository = repository
         self.patience = patience
+        self.tls = httpx.create_ssl_context()
+        """Whom we trust. Reading the certificates takes a quarter of a second, so once."""
         self.client = httpx.Client(
+            verify=self.tls,
             headers=_headers(server),
             timeout=TIMEOUT,
             # A repository that was renamed answers with its new address.
@@ -247,20 +250,25 @@ class GithubApi:
     def _every(
         self, page: Callable[[int], tuple[int, dict[object, R]]], what: str
     ) -> tuple[R, ...]:
-        """Read all pages; as many as GitHub says there are, or it is an error."""
+        """Read all pages; as many rows as GitHub says there are, or it is an error.
+
+        A total that changes on the way says that rows moved between pages, perhaps unseen.
+        """
         seen: dict[object, R] = {}
-        total = 0
+        totals: set[int] = set()
         for _ in range(MAX_LISTINGS):
-            seen = {}
+            seen, totals = {}, set()
             for number in range(1, MAX_PAGES + 1):
                 total, rows = page(number)
                 seen |= rows
+                totals.add(total)
                 if not rows or len(seen) >= total:
                     break
-            if len(seen) == total:
+            if totals == {len(seen)}:
                 return tuple(seen.values())
+        said = " or ".join(f"{total:,}" for total in sorted(totals))
         raise GithubError(
-            f"GitHub says that there are {total:,} {what}, and lists {len(seen):,}",
+            f"GitHub says that there are {said} {what}, and lists {len(seen):,}",
             hint="nothing may be added to the run while it is read; try again",
         )
 

@@ -62,7 +62,8 @@ def origin_of(url: str) -> tuple[str, str, int]:
         parts = httpx.URL(url)
     except httpx.InvalidURL:
         raise ValueError("it is no URL") from None
-    if parts.scheme not in ("http", "https") or not parts.host or parts.userinfo:
+    plain = parts.scheme in ("http", "https") and parts.host and not parts.userinfo
+    if not plain or "%" in parts.host:
         raise ValueError("it is no plain http or https URL")
     return parts.scheme, parts.host, parts.port or (443 if parts.scheme == "https" else 80)
 
