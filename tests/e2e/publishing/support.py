@@ -171,13 +171,13 @@ class Bare:
         ref = f"refs/heads/{branch}"
         stream = f"commit {ref}\ncommitter Other <other@example.invalid> 0 +0000\ndata 5\nother\n"
         heads = self.git("for-each-ref", ref)
-        data = stream.encode() + (f"from {ref}^0\n".encode() if heads else b"")
+        parts = [stream.encode(), f"from {ref}^0\n".encode() if heads else b""]
         for path, content in changes.items():
             if content is None:
-                data += f"D {path}\n".encode()
+                parts.append(f"D {path}\n".encode())
             else:
-                data += f"M 100644 inline {path}\ndata {len(content)}\n".encode() + content + b"\n"
-        git(self.path, "fast-import", "--quiet", "--date-format=raw", stdin=data)
+                parts += [f"M 100644 inline {path}\ndata {len(content)}\n".encode(), content, b"\n"]
+        git(self.path, "fast-import", "--quiet", "--date-format=raw", stdin=b"".join(parts))
         return self.tip(branch)
 
     def hook(self, name: str, script: str) -> None:
