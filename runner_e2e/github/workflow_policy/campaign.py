@@ -38,6 +38,22 @@ def aggregation(workflow: Workflow) -> Iterator[Finding]:
         yield workflow.find(("jobs",), "aggregate-always", "no job merges the results")
 
 
+def all_attempts(workflow: Workflow) -> Iterator[Finding]:
+    """Merging and publishing see the artifacts of every run attempt."""
+    for job in workflow.jobs.values():
+        if not job.commands() & {"aggregate", "publish"}:
+            continue
+        for step in job.steps:
+            if step.action == "actions/download-artifact" and not (
+                step.inputs.get("run-id") and step.inputs.get("github-token")
+            ):
+                yield step.find(
+                    "all-attempts",
+                    "add run-id and github-token: without, one attempt is seen",
+                    "with",
+                )
+
+
 def publication(workflow: Workflow) -> Iterator[Finding]:
     """Published whatever the campaign came to."""
     for job in workflow.jobs.values():
@@ -96,4 +112,4 @@ def schedules(workflow: Workflow) -> Iterator[Finding]:
                 )
 
 
-RULES = (aggregation, publication, concurrency, schedules)
+RULES = (aggregation, all_attempts, publication, concurrency, schedules)

@@ -46,6 +46,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         # The jobs around the matrix.
         "aggregate-always": "Whatever is missing after a failure or a cancel is counted.",
         "aggregate-needs": "Merging waits for all that it merges.",
+        "all-attempts": "After a re-run of failed jobs the other results are of earlier attempts.",
         "dropped-output": "GitHub drops an output in which a secret's value occurs.",
         "publish-always": "A red campaign is published too.",
         "concurrency": "GitHub keeps one waiting run of a group and drops the others.",
