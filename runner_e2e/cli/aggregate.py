@@ -11,6 +11,8 @@ import typer
 from runner_e2e.cli import options, output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner_e2e.campaigns import Aggregate, JobHistory
     from runner_e2e.contracts.plan import Plan
     from runner_e2e.errors import ExitCode
@@ -40,20 +42,29 @@ def aggregate(
     """Merge results into a campaign. A planned cell without a result is unresolved (exit 8)."""
     from runner_e2e.cli.documents import read_bytes, read_document
     from runner_e2e.contracts.plan import Plan
+    from runner_e2e.memory import without_garbage_search
 
-    planned = read_document(Plan, plan)
-    history = None
-    if jobs:
-        from runner_e2e.campaigns import JobHistory
+    with without_garbage_search():
+        planned = read_document(Plan, plan)
+        history = None
+        if jobs:
+            from runner_e2e.campaigns import JobHistory
 
-        history = JobHistory.parse(read_bytes(jobs), str(jobs))
-    merged = merge(planned, paths, jobs=history)
-    code = write(merged, planned, out, site=not no_site)
+            history = JobHistory.parse(read_bytes(jobs), str(jobs))
+        # An earlier report may lie among the results; it is about to be written anew.
+        merged = merge(planned, paths, jobs=history, exclude=[out])
+        code = write(merged, planned, out, site=not no_site)
     tell(merged, out, as_json=json)
     output.finish(code)
 
 
-def merge(plan: Plan, paths: list[Path], *, jobs: JobHistory | None = None) -> Aggregate:
+def merge(
+    plan: Plan,
+    paths: list[Path],
+    *,
+    jobs: JobHistory | None = None,
+    exclude: Sequence[Path] = (),
+) -> Aggregate:
     """Collect the results below ``paths`` and name the campaign after the run we are in."""
     from runner_e2e.campaigns import aggregate as merge_results
     from runner_e2e.campaigns import collect, local_campaign_id
@@ -64,7 +75,9 @@ def merge(plan: Plan, paths: list[Path], *, jobs: JobHistory | None = None) -> A
         campaign_id = f"gha-{runtime.run_id}-{runtime.run_attempt}"
     else:
         campaign_id = local_campaign_id(plan)
-    return merge_results(plan, collect(paths, plan), campaign_id=campaign_id, jobs=jobs)
+    return merge_results(
+        plan, collect(paths, plan, exclude=exclude), campaign_id=campaign_id, jobs=jobs
+    )
 
 
 def write(merged: Aggregate, plan: Plan, out: Path, *, site: bool) -> ExitCode:
@@ -84,7 +97,12 @@ def write(merged: Aggregate, plan: Plan, out: Path, *, site: bool) -> ExitCode:
         write_atomically(out / "index.html", campaign_page(campaign, insights, plan))
     runtime = ActionsRuntime.from_environ(os.environ)
     if runtime.summary_file:
-        reports.append_step_summary(runtime.summary_file, summary)
+        room = reports.summary_budget(runtime.summary_file)
+        fitting = reports.summary_markdown(campaign, insights, plan, budget=room)
+        reports.append_step_summary(runtime.summary_file, fitting)
+        # The runner reads commands from both streams; stdout is kept for the answer.
+        for annotation in reports.error_annotations(campaign, insights):
+            output.narrate(annotation)
     return campaigns.exit_code(campaign, insights)
 
 
@@ -96,8 +114,9 @@ def tell(merged: Aggregate, out: Path, *, as_json: bool) -> None:
         return
     for cell in insights.cells:
         if cell.state != "passed":
-            reason = f": {cell.reason}" if cell.reason else ""
-            output.narrate(f"  {cell.state:<12} {cell.execution_id}{reason}")
+            output.narrate(f"  {cell.state:<12} {cell.execution_id}")
+            if cell.reason:
+                output.narrate(output.quote(cell.reason))
     coverage, counts = insights.coverage, insights.counts
     output.answer(
         f"{campaign.passed} of {campaign.selected} passed, "

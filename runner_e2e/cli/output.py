@@ -45,6 +45,19 @@ def narrate(text: str) -> None:
     sys.stderr.flush()
 
 
+def quote(text: str) -> str:
+    """Show text of an agent as what it is.
+
+    Every line gets a bar in front, since a line that begins with ``::`` is a command to GitHub's
+    runner, with or without spaces before it; control characters are spelled out.
+    """
+    lines = text.splitlines() or [""]
+    return "\n".join(
+        "| " + "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
+        for line in lines
+    )
+
+
 def finish(code: ExitCode) -> NoReturn:
     """End the command with ``code``."""
     raise typer.Exit(code)

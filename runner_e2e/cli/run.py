@@ -118,5 +118,5 @@ def tell(outcome: RunOutcome, out: Path, *, as_json: bool) -> None:
     if result.failure_class:
         line += f" ({result.failure_class})"
     if result.error:
-        line += f"\n{result.error}"
+        line += f"\n{output.quote(result.error)}"
     output.answer(f"{line}\nresult: {out / 'result.json'}")

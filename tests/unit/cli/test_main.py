@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from runner_e2e import __version__
-from runner_e2e.cli import main
+from runner_e2e.cli import main, output
 from runner_e2e.cli.app import app
 from runner_e2e.errors import (
     BudgetExceeded,
@@ -138,3 +138,12 @@ def test_a_reader_that_has_seen_enough_causes_no_complaint() -> None:
     assert program.stderr.read() == b""
     program.stderr.close()
     program.wait()
+
+
+def test_text_of_an_agent_is_no_command_to_the_runner() -> None:
+    shown = output.quote("fine\n::error::forged\r\n  ::set-output name=x::y\x1b[31m\u202ered")
+    assert shown.splitlines() == [
+        "| fine",
+        "| ::error::forged",
+        r"|   ::set-output name=x::y\x1b[31m\u202ered",
+    ]
