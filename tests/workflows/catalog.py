@@ -22,8 +22,10 @@ SUITES = {
 
 
 def catalog_files() -> dict[str, str]:
-    """The catalog and its agent, as the files of a repository. YAML 1.2 contains JSON."""
+    """The catalog, its agent and what installs that. YAML 1.2 contains JSON."""
     return {
+        # Installing is other people's code, so it must not see what the execution will.
+        "tools/install.sh": 'if env | grep "sk-not-a-real-key"; then exit 1; fi\n',
         "runner-e2e.yaml": json.dumps(_catalog(), indent=1),
         "agent.py": (HERE / "agent.py").read_text(encoding="utf-8"),
     }

@@ -31,7 +31,8 @@ def states_of(run: Run) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def green(forge: Forge, app: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     artifacts = tmp_path_factory.mktemp("artifacts")
-    return forge.run(app, "campaign.yml", artifacts, inputs={"suite": "smoke", **forge.tool})
+    chosen = {"suite": "smoke", "setup": "tools/install.sh", **forge.tool}
+    return forge.run(app, "campaign.yml", artifacts, inputs=chosen)
 
 
 def test_a_dispatch_with_a_suite_runs_it_and_is_green(green: Run) -> None:
@@ -49,6 +50,15 @@ def test_a_dispatch_with_a_suite_runs_it_and_is_green(green: Run) -> None:
         "runner-e2e-report-a1",
     }
     assert states_of(green) == {"good": "passed"}
+    assert list(green.steps[leg]) == [
+        "Let only listed people spend",
+        "Check out the code under test",
+        "Check out runner-e2e",
+        "Set up the code under test",
+        "Run the execution",
+        "Keep the result",
+        "Sweep what a killed execution left",
+    ]
     campaign = report_of(green, "campaign.json")
     assert campaign["campaignId"] == "gha-1-1"
     assert campaign["source"]["ref"] == "refs/heads/trunk"
