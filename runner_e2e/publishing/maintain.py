@@ -13,7 +13,7 @@ from runner_e2e.contracts.base import parse
 from runner_e2e.contracts.history import BundleManifest, IndexRow
 from runner_e2e.contracts.scalars import is_confined
 from runner_e2e.contracts.timestamps import parse_timestamp
-from runner_e2e.errors import DocumentError
+from runner_e2e.errors import DocumentError, UsageError
 from runner_e2e.history import KEPT_BUNDLES, History, campaign_path, prunable
 from runner_e2e.publishing.branch import Proposal, Snapshot, Update, update_branch
 from runner_e2e.publishing.bundle import MANIFEST_FILE
@@ -65,7 +65,15 @@ class Maintenance:
 def show(
     destination: Destination, *, lane: str | None = None, environ: Mapping[str, str] | None = None
 ) -> BranchView:
-    """Read a published history. Raises a :class:`PublishingError`; changes nothing."""
+    """Read a published history; changes nothing.
+
+    Raises a :class:`PublishingError`, :class:`UsageError` for what can be no lane.
+    """
+    if lane is not None and not LANE_NAME.match(lane):
+        raise UsageError(
+            f"{lane!r} is not the name of a lane",
+            hint="lanes are called like branch-topic, tag-v1 or pull-12",
+        )
     with open_workbench(destination, os.environ if environ is None else environ) as bench:
         now = Snapshot(bench=bench, tip=patiently(bench.fetch))
         lanes = read_lanes(now, destination, lane)

@@ -15,6 +15,7 @@ import traceback
 from pathlib import Path
 
 from runner_e2e.errors import RunnerE2EError
+from runner_e2e.evidence import write_atomically
 from runner_e2e.publishing import Destination, publish
 from tests.e2e.publishing.support import plain_page
 
@@ -44,7 +45,7 @@ def main() -> int:
             os.read(gate, 1)
             os._exit(publish_one(destination, out, report))
         children.append(child)
-        (out / f"{report.name}.pid").write_text(str(child))
+        write_atomically(out / f"{report.name}.pid", str(child).encode())
     os.close(gate)
     os.close(opener)
     for child in children:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from runner_e2e.publishing import Destination, publish
+from runner_e2e.publishing.destination import resolve_remote
 from tests.e2e.publishing.support import (
     BRANCH,
     Bare,
@@ -131,6 +132,7 @@ import resource, sys
 from pathlib import Path
 from runner_e2e.errors import RunnerE2EError
 from runner_e2e.publishing import Destination, publish
+from runner_e2e.publishing.destination import resolve_remote
 from tests.e2e.publishing.support import plain_page
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), int(sys.argv[3])))
@@ -163,3 +165,65 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_left_behind(
     assert list(temporary.iterdir()) == []
     assert (report / "campaign.json").is_file()
     assert server.git("for-each-ref") == ""
+
+
+FAKE_SSH = """#!/bin/sh
+# What ssh does, without the network: run the last argument as a command.
+echo "$@" >> "$0.calls"
+for last; do :; done
+exec sh -c "$last"
+"""
+
+
+@pytest.mark.parametrize("form", ["ssh://git@ssh.invalid{path}", "git@ssh.invalid:{path}"])
+def test_over_ssh_the_command_of_the_checkout_is_used(
+    form: str, tmp_path: Path, server: Bare
+) -> None:
+    program = tmp_path / "fake-ssh"
+    program.write_text(FAKE_SSH)
+    program.chmod(0o755)
+    checkout = dirty(tmp_path, server)
+    git(checkout, "remote", "set-url", "origin", form.format(path=server.path))
+    git(checkout, "config", "core.sshCommand", str(program))
+    git(checkout, "config", "ssh.variant", "ssh")
+    destination = Destination(branch=BRANCH, checkout=checkout, token="planted-token-0123456789")
+
+    publish(make_report(tmp_path, 1), destination, render=plain_page)
+
+    assert server.ids() == ["gha-1-1"]
+    calls = Path(f"{program}.calls").read_text()
+    assert "git-receive-pack" in calls
+    assert "planted-token" not in calls
+
+
+def test_a_checkout_of_another_user_says_where_to_push_and_runs_no_program_of_his(
+    tmp_path: Path, server: Bare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout = dirty(tmp_path, server)
+    git(checkout, "config", "core.sshCommand", f"touch {tmp_path}/run; false")
+    git(checkout, "config", "credential.helper", f"!touch {tmp_path}/run")
+    if os.geteuid() == 0:
+        for path in [checkout, *checkout.rglob("*")]:
+            os.chown(path, 12345, 12345, follow_symlinks=False)
+    owner = checkout.stat().st_uid
+    monkeypatch.setattr("os.geteuid", lambda: owner + 1)
+
+    remote = resolve_remote(Destination(branch=BRANCH, checkout=checkout), clean_environment())
+
+    assert remote.url == server.url
+    values = [value for key, value in remote.environ.items() if key.startswith("GIT_CONFIG_VALUE")]
+    assert not any("touch" in value for value in values)
+
+
+def test_a_repository_with_sha256_object_ids_is_published_to(tmp_path: Path) -> None:
+    path = tmp_path / "sha256.git"
+    path.mkdir()
+    git(path, "init", "--quiet", "--bare", "--object-format=sha256", "--initial-branch=main")
+    data = b"commit refs/heads/main\ncommitter O <o@example.invalid> 0 +0000\ndata 1\nx\n"
+    git(path, "fast-import", "--quiet", stdin=data)
+    for run in (1, 2):
+        destination = Destination(branch=BRANCH, remote=str(path), default_branch="main")
+        publish(make_report(tmp_path, run), destination, render=plain_page)
+
+    assert git(path, "rev-list", "--count", BRANCH) == "2"
+    assert len(git(path, "rev-parse", BRANCH)) == 64

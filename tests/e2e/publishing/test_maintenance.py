@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runner_e2e.errors import UsageError
 from runner_e2e.publishing import Destination, prune, publish, rebuild, show, squash
 from runner_e2e.publishing.errors import RefusedByPolicy, UnreadableBranch
 from tests.e2e.publishing.support import BRANCH, Bare, make_png, make_report, plain_page
@@ -53,6 +54,12 @@ def test_show_of_a_branch_that_is_not_there_is_an_empty_history(server: Bare) ->
 
     assert view.commit is None
     assert view.history.rows.campaigns == ()
+
+
+@pytest.mark.parametrize("lane", ["../..", "", "a/b", "Main"])
+def test_a_lane_that_can_be_none_is_refused(lane: str, server: Bare) -> None:
+    with pytest.raises(UsageError, match="not the name of a lane"):
+        show(place(server), lane=lane)
 
 
 def test_pruning_deletes_old_bundles_and_keeps_what_history_knows(

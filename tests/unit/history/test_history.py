@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -34,6 +35,7 @@ from tests.support.documents import (
     make_result,
 )
 
+CLOCKS = {"now", "utcnow", "today", "time", "time_ns", "monotonic", "perf_counter", "localtime"}
 OTHER = ("other.scripted.local.hello",)
 MANIFEST = BundleManifest(
     schema=BUNDLE_V1,
@@ -346,3 +348,25 @@ def test_a_series_that_names_an_unknown_campaign_does_no_harm() -> None:
 
     outcomes = history.series["smoke"].cells[IDS[0]]
     assert [outcome.campaign_id for outcome in outcomes] == ["gha-3-1", "gha-2-1"]
+
+
+def test_no_clock_is_read() -> None:
+    asked: list[str] = []
+
+    def watch(_frame: object, event: str, function: object) -> None:
+        name = getattr(function, "__name__", "")
+        if event == "c_call" and name in CLOCKS:
+            asked.append(name)
+
+    documents = [night.documents() for night in NIGHTS]
+    previous = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        history = History.empty()
+        for one in documents:
+            history = history.add(*one, public_url="u")
+        History.read(history.files().get).pruned({"gha-1-1"}).keeping({"gha-1-1"}).files()
+    finally:
+        sys.setprofile(previous)
+
+    assert asked == []
