@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,28 +15,42 @@ from runner_e2e.cli import options, output
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runner_e2e.campaigns import Aggregate, JobHistory
+    from runner_e2e.campaigns import Aggregate, JobHistory, Source
     from runner_e2e.contracts.plan import Plan
     from runner_e2e.errors import ExitCode
+    from runner_e2e.github.source import RunSource
 
 DEFAULT_REPORT = Path("report")
+DEFAULT_PLAN = Path("plan.json")
+RUN = "github:"
 
 
 def aggregate(
     paths: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            metavar="PATH...", help="Directories or zips with results.", show_default=False
+            metavar="PATH...",
+            help="Directories or zips with results, or a run: github:OWNER/REPO/RUN_ID.",
+            show_default=False,
         ),
     ],
     plan: Annotated[
-        Path, typer.Option(metavar="FILE", help="The plan that the results belong to.")
-    ] = Path("plan.json"),
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The plan that the results belong to.  [default: plan.json, or the run's own]",
+        ),
+    ] = None,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Where the report goes.")
     ] = DEFAULT_REPORT,
     jobs: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The job history, as JSON from the API.")
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="What became of the jobs: JSON from the API, or github:OWNER/REPO/RUN_ID.  "
+            "[default: the run's own]",
+        ),
     ] = None,
     no_site: Annotated[bool, typer.Option("--no-site", help="Leave the page out.")] = False,
     json: options.Json = False,
@@ -42,42 +58,73 @@ def aggregate(
     """Merge results into a campaign. A planned cell without a result is unresolved (exit 8)."""
     from runner_e2e.cli.documents import read_bytes, read_document
     from runner_e2e.contracts.plan import Plan
-    from runner_e2e.memory import without_garbage_search
 
-    with without_garbage_search():
-        planned = read_document(Plan, plan)
+    with ExitStack() as stack:
+        named = dict.fromkeys((*paths, jobs or ""))
+        runs = {text: open_run(text, stack) for text in named if text.startswith(RUN)}
+        run = only([runs[text] for text in dict.fromkeys(paths) if text in runs])
+        planned = run.plan() if run and not plan else read_document(Plan, plan or DEFAULT_PLAN)
         history = None
-        if jobs:
+        if jobs and jobs not in runs:
             from runner_e2e.campaigns import JobHistory
 
-            history = JobHistory.parse(read_bytes(jobs), str(jobs))
-        # An earlier report may lie among the results; it is about to be written anew.
-        merged = merge(planned, paths, jobs=history, exclude=[out])
+            history = JobHistory.parse(read_bytes(Path(jobs)), jobs)
+        elif asked := runs[jobs] if jobs else run:
+            history = asked.jobs()
+        merged = merge(
+            planned,
+            [runs.get(text) or Path(text) for text in paths],
+            jobs=history,
+            campaign_id=run.campaign_id if run else None,
+        )
         code = write(merged, planned, out, site=not no_site)
     tell(merged, out, as_json=json)
     output.finish(code)
 
 
+def open_run(text: str, stack: ExitStack) -> RunSource:
+    """Get ready to read a workflow run until ``stack`` ends. Nothing is asked yet."""
+    from runner_e2e.github import ActionsRuntime
+    from runner_e2e.github.server import GithubServer
+    from runner_e2e.github.source import RunLocator, RunSource
+
+    locator = RunLocator.parse(text)
+    server = GithubServer.from_environ(os.environ)
+    runtime = ActionsRuntime.from_environ(os.environ)
+    return stack.enter_context(RunSource(locator, server, runtime, tell=output.narrate))
+
+
+def only(runs: Sequence[RunSource]) -> RunSource | None:
+    """Return the run that the results are of, if they are of one."""
+    from runner_e2e.errors import UsageError
+
+    if len(runs) > 1:
+        raise UsageError(
+            "a campaign is of one workflow run, and several were named",
+            hint="aggregate each into a report of its own",
+        )
+    return runs[0] if runs else None
+
+
 def merge(
     plan: Plan,
-    paths: list[Path],
+    paths: Sequence[Path | Source],
     *,
     jobs: JobHistory | None = None,
-    exclude: Sequence[Path] = (),
+    campaign_id: str | None = None,
 ) -> Aggregate:
-    """Collect the results below ``paths`` and name the campaign after the run we are in."""
+    """Collect the results; the campaign is named after the run we are in unless it is given."""
     from runner_e2e.campaigns import aggregate as merge_results
     from runner_e2e.campaigns import collect, local_campaign_id
     from runner_e2e.github import ActionsRuntime
 
-    runtime = ActionsRuntime.from_environ(os.environ)
-    if runtime.run_id:
-        campaign_id = f"gha-{runtime.run_id}-{runtime.run_attempt}"
-    else:
-        campaign_id = local_campaign_id(plan)
-    return merge_results(
-        plan, collect(paths, plan, exclude=exclude), campaign_id=campaign_id, jobs=jobs
-    )
+    if campaign_id is None:
+        runtime = ActionsRuntime.from_environ(os.environ)
+        if runtime.run_id:
+            campaign_id = f"gha-{runtime.run_id}-{runtime.run_attempt}"
+        else:
+            campaign_id = local_campaign_id(plan)
+    return merge_results(plan, collect(paths, plan), campaign_id=campaign_id, jobs=jobs)
 
 
 def write(merged: Aggregate, plan: Plan, out: Path, *, site: bool) -> ExitCode:
