@@ -11,6 +11,7 @@ from runner_e2e.cli import (
     aggregate,
     campaign,
     catalog,
+    compare,
     history,
     lint_workflow,
     plan,
@@ -56,6 +57,7 @@ app.command("plan")(plan.plan)
 app.command("run")(run_one.run)
 app.command("campaign")(campaign.campaign)
 app.command("aggregate")(aggregate.aggregate)
+app.command("compare")(compare.compare)
 app.command("publish")(publish.publish)
 app.command("sweep")(sweep.sweep)
 app.command("lint-workflow")(lint_workflow.lint_workflow)

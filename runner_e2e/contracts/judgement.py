@@ -18,6 +18,7 @@ from runner_e2e.contracts.scalars import (
     ExecutionId,
     ItemId,
     Milliseconds,
+    ResultExecutionId,
     Share,
     Timestamp,
 )
@@ -108,7 +109,7 @@ class CellVerdict(Document):
 class CellChange(Document):
     """One cell in two campaigns."""
 
-    execution_id: ExecutionId
+    execution_id: ResultExecutionId
     change: Literal[
         "regression", "recovery", "still_failing", "still_passing", "unmeasured", "only_in_one"
     ]
@@ -119,10 +120,11 @@ class CellChange(Document):
     """One-sided exact p of the change, from all comparable runs of the cell."""
     q: Omittable[Share] = None
     """The same, adjusted for how many cells changed or could have."""
-    distinguishable: bool = False
-    """Whether it is more than the cells' noise explains."""
-    verdict: Omittable[Verdict] = None
-    drift: bool = False
+    distinguishable: bool
+    """Whether noise does not explain it: the verdict is broken, or q is at most .05."""
+    verdict: Omittable[CellVerdict] = None
+    """Of the candidate's side."""
+    drift: bool
     """Another definition on either side, or an unknown one."""
     cost_base_usd: Omittable[Amount] = None
     cost_candidate_usd: Omittable[Amount] = None
@@ -150,6 +152,8 @@ class Comparison(Document):
     schema_: Literal["runner-e2e.comparison/v1"] = Field(alias="schema")
     base: Totals
     candidate: Totals
+    pairs: Count
+    """Cells that both sides measured. Everything below speaks of these."""
     regressions: Count
     recoveries: Count
     p: Share

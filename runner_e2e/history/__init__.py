@@ -11,7 +11,7 @@ from runner_e2e.history.documents import (
     lane_directory,
 )
 from runner_e2e.history.identity import full_ref, lane_of, run_attempt, run_identity
-from runner_e2e.history.records import campaign_path
+from runner_e2e.history.records import campaign_path, cell_campaign, cell_outcome
 from runner_e2e.history.retention import KEPT_BUNDLES, prunable
 
 __all__ = [
@@ -23,6 +23,8 @@ __all__ = [
     "History",
     "ReadFile",
     "campaign_path",
+    "cell_campaign",
+    "cell_outcome",
     "cells_file",
     "full_ref",
     "lane_directory",

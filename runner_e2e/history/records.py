@@ -121,12 +121,13 @@ def cell_campaign(campaign: Campaign) -> CellCampaign:
 def cell_outcomes(campaign: Campaign, insights: Insights) -> Mapping[str, CellOutcome]:
     """What every planned cell came to, by execution id."""
     return {
-        result.execution_id: _cell_outcome(campaign.campaign_id, result, cell)
+        result.execution_id: cell_outcome(campaign.campaign_id, result, cell)
         for result, cell in zip(campaign.results, insights.cells, strict=True)
     }
 
 
-def _cell_outcome(campaign_id: str, result: Result, cell: CellInsight) -> CellOutcome:
+def cell_outcome(campaign_id: str, result: Result, cell: CellInsight) -> CellOutcome:
+    """What one cell came to in one campaign."""
     billing = result.billing
     priced = billing is not None and billing.complete
     # What passed and is not green left something behind, and the contract has no class for that.

@@ -1,5 +1,6 @@
 """Judgement: formulas, verdicts, comparisons, estimates and gates. Pure."""
 
+from runner_e2e.insights.compare import Side, compare
 from runner_e2e.insights.estimates import estimate_cell, estimate_executions
 from runner_e2e.insights.verdicts import all_verdicts, cell_verdicts, verdict_of
 from runner_e2e.insights.words import FLAKY_MEANS, WORDS, evidence_words, rate_words
@@ -7,8 +8,10 @@ from runner_e2e.insights.words import FLAKY_MEANS, WORDS, evidence_words, rate_w
 __all__ = [
     "FLAKY_MEANS",
     "WORDS",
+    "Side",
     "all_verdicts",
     "cell_verdicts",
+    "compare",
     "estimate_cell",
     "estimate_executions",
     "evidence_words",

@@ -136,17 +136,17 @@ def cell_verdicts(series: CellSeries, campaign_id: str | None = None) -> dict[st
     """
     verdicts = {}
     for execution_id, outcomes in series.cells.items():
-        start = _position(outcomes, campaign_id)
-        if start is not None:
-            verdicts[execution_id] = verdict_of(outcomes[start:], series.campaigns)
+        known = outcomes if campaign_id is None else outcomes_from(outcomes, campaign_id)
+        if known:
+            verdicts[execution_id] = verdict_of(known, series.campaigns)
     return verdicts
 
 
-def _position(outcomes: Sequence[CellOutcome], campaign_id: str | None) -> int | None:
-    if campaign_id is None:
-        return 0 if outcomes else None
+def outcomes_from(outcomes: Sequence[CellOutcome], campaign_id: str) -> Sequence[CellOutcome]:
+    """The outcome of one campaign and all older ones; empty where the campaign is not there."""
     places = (n for n, outcome in enumerate(outcomes) if outcome.campaign_id == campaign_id)
-    return next(places, None)
+    start = next(places, None)
+    return () if start is None else outcomes[start:]
 
 
 def all_verdicts(

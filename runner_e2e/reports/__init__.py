@@ -2,6 +2,7 @@
 
 from runner_e2e.reports.annotate import error_annotations
 from runner_e2e.reports.comment import MARKER, comment_markdown
+from runner_e2e.reports.comparison import comparison_markdown, comparison_table
 from runner_e2e.reports.junit import junit_xml
 from runner_e2e.reports.step_summary import append_step_summary, summary_budget
 from runner_e2e.reports.summary import summary_markdown
@@ -10,6 +11,8 @@ __all__ = [
     "MARKER",
     "append_step_summary",
     "comment_markdown",
+    "comparison_markdown",
+    "comparison_table",
     "error_annotations",
     "junit_xml",
     "summary_budget",
