@@ -149,7 +149,7 @@ def test_a_killed_leg_is_unresolved_and_the_run_is_red(
     assert "runner-e2e-result-a1-killed.scripted.local.killer" in run.artifact_names()
 
 
-def test_a_repository_that_only_calls_gets_a_campaign_and_its_publication(
+def test_a_repository_that_only_calls_gets_a_campaign_its_publication_and_a_janitor(
     forge: Forge, tmp_path: Path
 ) -> None:
     caller = forge.caller("dispatch.yml")
@@ -158,13 +158,21 @@ def test_a_repository_that_only_calls_gets_a_campaign_and_its_publication(
         assert name in caller
         given = "".join(f"{key}: {value}\n      " for key, value in forge.tool.items())
         caller = caller.replace(name, given + name)
-    files = catalog_files() | {".github/workflows/campaigns.yml": caller}
+    workflows = {"campaigns.yml": caller, "janitor.yml": forge.caller("janitor.yml")}
+    files = catalog_files() | {
+        f".github/workflows/{name}": text for name, text in workflows.items()
+    }
     repository = forge.repository("acme/second", files)
     run = forge.run(repository, "campaigns.yml", tmp_path, inputs={"suite": "smoke"})
     assert run.returncode == 0, run.text
     assert states_of(run) == {"good": "passed"}
     published = forge.published("acme/second")
     assert published["gha-1-1"]["passed"] == 1
+
+    cleaned = forge.run(repository, "janitor.yml", tmp_path, environ={"GITHUB_RUN_ID": "2"})
+    assert cleaned.returncode == 0, cleaned.text
+    assert cleaned.jobs == {"sweep": "success", "prune": "success"}
+    assert forge.published("acme/second") == published
 
 
 @pytest.mark.parametrize("who", ["started", "rerun"])

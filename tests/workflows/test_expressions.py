@@ -156,6 +156,7 @@ def test_pull_requests_from_outside_are_not_asked_who_they_are_and_do_not_spend(
         ("ANTHROPIC_API_KEY", True),
         ("OPENROUTER_API_KEY", False),
         ("GEMINI_API_KEY", True),
+        ("API_KEY", False),
     ],
 )
 def test_a_leg_gets_one_credential_and_daytona_s_only_for_daytona(

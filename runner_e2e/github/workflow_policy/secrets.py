@@ -24,6 +24,9 @@ _CONDITIONAL = re.compile(
     r"(?P<condition>.+?)\s*&&\s*secrets\.(?P<name>\w+)\s*\|\|\s*''", re.DOTALL
 )
 _OWN = re.compile(r"matrix\.credentialName\s*==\s*'(?P<name>\w+)'")
+_NONE_OF = re.compile(
+    r"!contains\(fromJSON\('\[(?:\"[A-Z0-9_]+\"(?:, )?)+\]'\), matrix\.credentialName\)"
+)
 _USES_SECRET = {"run", "sweep"}
 _CACHES = re.compile(r"^actions/cache\b|^actions/setup-")
 
@@ -156,7 +159,7 @@ def _is_conditional(variable: str, names: set[str], value: str) -> bool:
     if own:
         return own["name"] == variable
     # The credential that a catalog names itself comes when it is none of the known ones.
-    return bool(re.fullmatch(r"!contains\('[A-Z_ ]+', matrix\.credentialName\)", condition))
+    return bool(_NONE_OF.fullmatch(condition))
 
 
 def poisoned_caches(workflow: Workflow) -> Iterator[Finding]:
