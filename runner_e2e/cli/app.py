@@ -12,6 +12,7 @@ from runner_e2e.cli import (
     campaign,
     catalog,
     compare,
+    gate,
     history,
     lint_workflow,
     plan,
@@ -58,6 +59,7 @@ app.command("run")(run_one.run)
 app.command("campaign")(campaign.campaign)
 app.command("aggregate")(aggregate.aggregate)
 app.command("compare")(compare.compare)
+app.command("gate")(gate.gate)
 app.command("publish")(publish.publish)
 app.command("sweep")(sweep.sweep)
 app.command("lint-workflow")(lint_workflow.lint_workflow)

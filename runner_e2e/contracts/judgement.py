@@ -81,6 +81,8 @@ class CellVerdict(Document):
     """A verdict with its evidence."""
 
     verdict: Verdict
+    green: bool
+    """Whether the first result passed. A flaky cell can be either."""
     before: Omittable[Verdict] = None
     """The verdict of the last campaign that measured the cell; absent for the first."""
     tonight: CampaignRef

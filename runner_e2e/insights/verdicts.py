@@ -96,6 +96,7 @@ def verdict_of(
     tells = red or verdict == "recovered"
     return CellVerdict(
         verdict=verdict,
+        green=measured and newest.state == "passed",
         before=_before(window, measured=measured),
         tonight=ref(newest.campaign_id),
         since=ref(trials[run - 1].outcome.campaign_id) if tells else None,

@@ -12,22 +12,11 @@ from typing import Any
 
 import pytest
 
-from runner_e2e.cli.main import run
 from runner_e2e.contracts.base import dump
 from tests.support.documents import IDS
 from tests.support.nights import make_night, publish_nights, write_night
 
 Cli = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        code = run([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        return int(code), said.out, said.err
-
-    return call
 
 
 @pytest.fixture
