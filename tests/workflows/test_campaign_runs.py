@@ -17,8 +17,9 @@ from tests.workflows.catalog import catalog_files
 from tests.workflows.toolbox import Json
 
 
-def report_of(run: Run, document: str) -> Json:
-    archive = run.artifacts / "1" / "runner-e2e-report-a1" / "runner-e2e-report-a1.zip"
+def report_of(run: Run, document: str, *, attempt: int = 1) -> Json:
+    name = f"runner-e2e-report-a{attempt}"
+    archive = run.artifacts / "1" / name / f"{name}.zip"
     with zipfile.ZipFile(archive) as opened:
         return json.loads(opened.read(document))
 
@@ -94,16 +95,28 @@ def test_a_failing_campaign_is_red_and_still_aggregated_and_published(
     evidence = {name for name in run.artifact_names() if "evidence" in name}
     assert evidence == {"runner-e2e-evidence-a1-mixed.scripted.local.bad"}
 
+    # Run again under the same id, beside the artifacts of the first attempt.
+    again = forge.run(
+        app,
+        "campaign.yml",
+        tmp_path,
+        inputs={"suite": "mixed", **forge.tool},
+        environ={"GITHUB_RUN_ATTEMPT": "2"},
+    )
+    assert {"runner-e2e-report-a1", "runner-e2e-report-a2"} <= again.artifact_names()
+    cells = report_of(again, "insights.json", attempt=2)["cells"]
+    assert [cell["runAttempt"] for cell in cells] == [2, 2]
+
     # By hand and later, as when the publication was lost.
     published = forge.run(
         app,
         "publish.yml",
         tmp_path,
-        inputs={"run-id": "1", **forge.tool},
+        inputs={"run-id": "1", "run-attempt": "2", **forge.tool},
         environ={"GITHUB_RUN_ID": "2"},
     )
     assert published.returncode == 0, published.text
-    campaign = forge.published("acme/app")["gha-1-1"]
+    campaign = forge.published("acme/app")["gha-1-2"]
     assert (campaign["passed"], campaign["failed"], campaign["selected"]) == (1, 1, 2)
 
 
