@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from runner_e2e.billing import Lease
 from runner_e2e.contracts.timestamps import format_timestamp
 from runner_e2e.contracts.vocabulary import EnvironmentId, LeaseOutcome
 from runner_e2e.environments.logs import MAX_LOG_BYTES, CappedLog
@@ -104,6 +105,7 @@ class LocalWorkplace:
             token=self.root.token,
             cancel=self.cancel,
             prompt=order.prompt,
+            message_bytes=order.message_bytes,
             started_at=started_at,
             stdout=stdout,
             stderr=stderr,
@@ -206,6 +208,11 @@ class LocalWorkplace:
         """A directory of this machine is no lease."""
         del turn
         return "unknown"
+
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        """Nothing here is paid for."""
+        return ()
 
     def close(self) -> CleanupReport:
         """End what still runs."""

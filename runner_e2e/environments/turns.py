@@ -51,6 +51,7 @@ class LocalTurn:
     token: str
     cancel: CancelToken
     prompt: bytes
+    message_bytes: int
     started_at: str
     stdout: CappedLog
     stderr: CappedLog
@@ -190,8 +191,8 @@ class LocalTurn:
             self._forget(stream)
             return False
         log.write(data)
-        if log is self.stdout and len(self._message) < MAX_MESSAGE_BYTES:
-            self._message += data[: MAX_MESSAGE_BYTES - len(self._message)]
+        if log is self.stdout and len(self._message) < self.message_bytes:
+            self._message += data[: self.message_bytes - len(self._message)]
         return True
 
     def _forget(self, stream: IO[bytes]) -> None:

@@ -11,10 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from runner_e2e.billing import Lease
 from runner_e2e.contracts.vocabulary import EnvironmentId, LeaseOutcome
+from runner_e2e.failures import ExecutionError
 from runner_e2e.flows.deadline import Deadline
 from runner_e2e.flows.session import CleanupReport
 from runner_e2e.matchers import FileReader
+
+
+MAX_MESSAGE_BYTES = 1024 * 1024
+MAX_EVENTS_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +33,8 @@ class TurnOrder:
     prompt: bytes
     document: bytes
     """The content of ``$RUNNER_E2E_TURN_FILE``."""
+    message_bytes: int = MAX_MESSAGE_BYTES
+    """How much of the output is wanted back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +44,7 @@ class TurnEnd:
     exit_code: int | None
     """``None`` when it was killed by us; negative for another signal, as in ``subprocess``."""
     stdout: bytes
-    """The first :data:`MAX_MESSAGE_BYTES` of the output."""
+    """The output, up to the order's ``message_bytes``."""
     stdout_bytes: int
     """How much there was in all."""
     events: bytes
@@ -47,10 +55,8 @@ class TurnEnd:
     finished_at: str
     survivors: tuple[str, ...] = ()
     """Processes that outlived the kill."""
-
-
-MAX_MESSAGE_BYTES = 1024 * 1024
-MAX_EVENTS_BYTES = 16 * 1024 * 1024
+    failure: ExecutionError | None = None
+    """Why it failed, where more is known than its exit code: the sandbox died, say."""
 
 
 class RunningTurn(Protocol):
@@ -100,6 +106,10 @@ class Workplace(Protocol):
 
     def lease_of(self, turn: int) -> LeaseOutcome:
         """How the place of this turn came to be."""
+
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        """What is paid for by the hour, as far as it was used until now."""
 
     def close(self) -> CleanupReport:
         """End every process of this place and say what resisted."""

@@ -13,7 +13,12 @@ from runner_e2e.catalog import RenderedTask
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.scalars import JsonObject
 from runner_e2e.contracts.timestamps import format_timestamp
-from runner_e2e.failures import CandidateFailure, TransientInfrastructure, deadline_passed
+from runner_e2e.failures import (
+    CandidateFailure,
+    ExecutionError,
+    TransientInfrastructure,
+    deadline_passed,
+)
 from runner_e2e.flows.deadline import CancelToken, Deadline
 from runner_e2e.flows.session import (
     Accept,
@@ -93,6 +98,8 @@ class CommandSession:
     _file: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
     _title: str = ""
     _running: RunningTurn | None = None
+    _failure: ExecutionError | None = None
+    """Why the last turn failed, where that is known."""
     _problems: list[str] = field(default_factory=list)
 
     def start(self, task: RenderedTask) -> None:
@@ -235,6 +242,7 @@ class CommandSession:
             tool_result=tool_result,
         )
         submitted_at = format_timestamp(datetime.now(UTC))
+        self._failure = None
         self._running = self.workplace.begin_turn(
             TurnOrder(
                 turn=turn,
@@ -259,6 +267,7 @@ class CommandSession:
     def _settle(self, end: TurnEnd, *, late: bool = False) -> None:
         """Take in a turn that is over."""
         self._running = None
+        self._failure = end.failure
         self._problems += [f"{one} outlived SIGKILL" for one in end.survivors]
         run = replace(
             self._memory.runs[-1],
@@ -287,6 +296,8 @@ class CommandSession:
             )
         if late:
             return _Ended(status="timed_out", code="deadline", reason=f"turn {turn} took too long")
+        if end.failure is not None:
+            return _Ended(status="failed", code=end.failure.code, reason=end.failure.message)
         if end.exit_code is None:
             return _Ended(status="cancelled", code="stopped", reason=f"turn {turn} was stopped")
         if end.exit_code == 0:
@@ -327,6 +338,8 @@ class CommandSession:
             case "timed_out":
                 raise deadline_passed(reason, turn_running=True)
             case "failed" | "running":
+                if self._failure is not None:
+                    raise self._failure
                 raise CandidateFailure(run.code or "run_failed", reason)
             case _ as never:
                 assert_never(never)
