@@ -18,7 +18,6 @@ from runner_e2e.flows.deadline import Deadline
 from runner_e2e.flows.session import CleanupReport
 from runner_e2e.matchers import FileReader
 
-
 MAX_MESSAGE_BYTES = 1024 * 1024
 MAX_EVENTS_BYTES = 16 * 1024 * 1024
 
