@@ -211,7 +211,12 @@ class RunSource:
             return Broken(name=label, state="corrupt", reason=reason)
         if artifact.id not in self._fetched:
             path = directory / f"{artifact.id}.zip"
-            broken = self._downloads.fetch(artifact, path, label=label)
+            try:
+                broken = self._downloads.fetch(artifact, path, label=label)
+            except BaseException:
+                # What ends one download ends all: nobody should wait for a reset first.
+                self._patience.stop()
+                raise
             self._fetched[artifact.id] = broken or ZipTree(path, label)
         return self._fetched[artifact.id]
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from runner_e2e.cli.main import run
 from runner_e2e.contracts.base import dump
+from runner_e2e.errors import ExitCode
 from tests.support.artifacts import job_row, write_event
 from tests.support.documents import IDS, make_plan
 from tests.support.fake_github import TOKEN, Answer, FakeGithub, limited, serving
@@ -116,7 +118,7 @@ def test_a_plan_that_is_named_goes_before_the_run_s_own(github: FakeGithub, tmp_
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environ", "said"),
+    "case",
     [
         (["github:acme/agents"], {}, "names no workflow run"),
         (["github:acme/agents/7"], {}, "run 7 in acme/agents: GitHub answered 404"),
@@ -131,14 +133,18 @@ def test_a_plan_that_is_named_goes_before_the_run_s_own(github: FakeGithub, tmp_
 def test_what_cannot_be_read_is_exit_2_with_a_hint(
     github: FakeGithub,
     tmp_path: Path,
-    arguments: list[str],
-    environ: dict[str, str],
-    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    case: tuple[list[str], dict[str, str], str],
 ) -> None:
-    done = runner_e2e(github, tmp_path, "aggregate", *arguments, **environ)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "hint: " in done.stderr
-    assert "Traceback" not in done.stderr
-    assert TOKEN not in done.stderr + done.stdout
+    arguments, environ, said = case
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_PROXY", "*")
+    for name, value in (github.environ | environ).items():
+        monkeypatch.setenv(name, value)
+    assert run(["aggregate", *arguments]) == ExitCode.USAGE
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert "hint: " in printed.err
+    assert TOKEN not in printed.err + printed.out
     assert not (tmp_path / "report").exists()

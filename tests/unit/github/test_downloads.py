@@ -12,10 +12,14 @@ import pytest
 from runner_e2e.campaigns import Broken, ZipTree, collect
 from runner_e2e.github import downloads, source
 from runner_e2e.github.errors import GithubError
-from runner_e2e.github.patience import MAX_FAULTS
+from runner_e2e.github.patience import MAX_FAULTS, Patience
+from runner_e2e.github.rest import GithubApi, Repository
+from runner_e2e.github.runtime import ActionsRuntime
+from runner_e2e.github.server import GithubServer
+from runner_e2e.github.source import RunLocator, RunSource
 from tests.support.artifacts import artifact_name
 from tests.support.documents import IDS, make_plan, make_result, write_cell
-from tests.support.fake_github import Answer, FakeGithub, Fault, QuickWait, zip_of
+from tests.support.fake_github import Answer, FakeGithub, Fault, QuickWait, limited, zip_of
 from tests.unit.github.conftest import Opener
 
 NAME = artifact_name(IDS[0], 1)
@@ -184,11 +188,11 @@ def test_memory_does_not_grow_with_the_size_of_archives(
     github: FakeGithub, open_run: Opener
 ) -> None:
     github.add_artifact(NAME, bytes(48 * 2**20))
-    source = open_run()
-    assert source.run.id == github.run_id
+    run = open_run()
+    assert run.run.id == github.run_id
     tracemalloc.start()
     try:
-        (tree,) = source.artifacts()
+        (tree,) = run.artifacts()
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -215,3 +219,74 @@ def test_a_token_that_is_taken_away_meanwhile_ends_everything(
     github.fail(Answer(status=401), "/1001/zip$")
     with pytest.raises(GithubError, match="answered 401"):
         list(open_run().artifacts())
+
+
+def test_the_end_of_one_download_wakes_those_that_wait(github: FakeGithub, told: list[str]) -> None:
+    """With the real clock: the first archive is to be waited for nearly an hour."""
+    github.add_artifact(NAME, b"no zip")
+    github.add_artifact(artifact_name(IDS[1], 1), b"no zip")
+    github.fail(limited(403, Retry_After="3000"), "/1000/zip$")
+    github.fail(Answer(status=401), "/1001/zip$")
+    run = RunSource(
+        RunLocator.parse(github.locator),
+        GithubServer.from_environ(github.environ),
+        ActionsRuntime.from_environ({}),
+        tell=told.append,
+    )
+    with run, pytest.raises(GithubError, match="answered 401"):
+        list(run.artifacts())
+
+
+def test_an_answer_that_is_no_redirect_costs_one_artifact(
+    github: FakeGithub, open_run: Opener
+) -> None:
+    github.add_artifact(NAME, b"no zip")
+    github.fail(Answer(status=422), "/zip$")
+    reason = "GitHub answered 422 instead of saying where it is"
+    assert states(list(open_run().artifacts())) == [("corrupt", reason)]
+
+
+def test_a_circle_of_redirects_costs_one_artifact(github: FakeGithub, open_run: Opener) -> None:
+    github.add_artifact(NAME, b"no zip")
+    github.fail(Answer(status=308, headers={"Location": "zip"}), "/zip$", times=99)
+    assert states(list(open_run().artifacts())) == [("corrupt", "GitHub redirects in a circle")]
+
+
+def test_a_connection_that_breaks_before_the_address_is_made_again(
+    github: FakeGithub, open_run: Opener
+) -> None:
+    github.add_artifact(NAME, b"no zip")
+    github.fail(Answer(hang_up=True), "/zip$")
+    assert [type(found) for found in open_run().artifacts()] == [ZipTree]
+
+
+def test_a_moved_archive_is_not_looked_for_on_another_host_with_the_token(
+    github: FakeGithub, open_run: Opener
+) -> None:
+    github.add_artifact(NAME, b"no zip")
+    elsewhere = f"http://{github.blob_host}/blobs/1000?sig=s3cr3t"
+    github.fail(Answer(status=307, headers={"Location": elsewhere}), "/zip$")
+    with pytest.raises(GithubError, match="where we did not go"):
+        list(open_run().artifacts())
+    assert github.asked("^/blobs/") == 0
+
+
+def test_storage_in_the_clear_is_refused_to_an_api_with_tls(wait: QuickWait) -> None:
+    server = GithubServer.from_environ({"GITHUB_SERVER_URL": "https://ghe.x"})
+    api = GithubApi(server, Repository(owner="a", name="b"), Patience(wait, print))
+    fetcher = downloads.Downloads(api)
+    with pytest.raises(downloads.Gone, match=r"from blobs\.x in the clear"):
+        fetcher._safe("http://blobs.x/1?sig=s3cr3t", NAME)
+    assert fetcher._safe("https://blobs.x/1", NAME) == "https://blobs.x/1"
+    fetcher.close()
+    api.close()
+
+
+def test_a_disk_that_takes_nothing_is_an_error_of_ours(
+    github: FakeGithub, open_run: Opener, tmp_path: Path
+) -> None:
+    github.add_artifact(NAME, b"no zip")
+    run = open_run()
+    (artifact,) = run._listed
+    with pytest.raises(GithubError, match="cannot be kept here: no such file or directory"):
+        run._downloads.fetch(artifact, tmp_path / "missing" / "1.zip", label=NAME)

@@ -95,6 +95,12 @@ def test_an_api_that_sends_us_elsewhere_is_not_followed(
     assert github.asked("^/blobs/") == 0
 
 
+def test_a_redirect_out_of_http_is_not_followed(github: FakeGithub, open_run: Opener) -> None:
+    github.fail(Answer(status=301, headers={"Location": "file:///etc/passwd"}), times=99)
+    with pytest.raises(GithubError):
+        list(open_run().artifacts())
+
+
 def test_a_repository_that_was_renamed_is_found_on_the_same_host(
     github: FakeGithub, open_run: Opener
 ) -> None:

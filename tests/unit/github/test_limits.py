@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from email.utils import formatdate
 
 import pytest
@@ -71,6 +72,15 @@ def test_the_right_time_is_waited_and_the_request_made_again(
     assert open_run().run.id == github.run_id
     assert len(wait.slept) == 1
     assert span[0] <= wait.slept[0] <= span[1]
+
+
+def test_a_reset_without_a_readable_date_is_told_by_our_own_clock(
+    github: FakeGithub, open_run: Opener, wait: QuickWait
+) -> None:
+    reset = str(int(time.time()) + 600)
+    github.fail(limited(X_RateLimit_Remaining="0", X_RateLimit_Reset=reset, Date="today"))
+    assert open_run().run.id == github.run_id
+    assert 500 < wait.slept[0] <= 601
 
 
 def test_a_secondary_limit_without_headers_is_waited_for_longer_each_time(
