@@ -26,9 +26,8 @@ def lint_workflow(
     from runner_e2e.github import workflow_policy
 
     if rules:
-        known = workflow_policy.rules()
-        width = max(map(len, known))
-        for name, reason in known.items():
+        width = max(map(len, workflow_policy.REASONS))
+        for name, reason in workflow_policy.REASONS.items():
             output.answer(f"{name:<{width}}  {reason}")
         return
     if not files:

@@ -116,3 +116,14 @@ def test_the_command_answers_with_findings_and_exit_code_1(tmp_path: Path) -> No
     assert done.returncode == 1
     (finding,) = json.loads(done.stdout)["findings"]
     assert (finding["rule"], finding["line"]) == ("trigger", 1)
+
+
+def test_the_command_lists_its_rules_and_refuses_to_check_nothing() -> None:
+    listed = subprocess.run(
+        [BIN / "runner-e2e", "lint-workflow", "--rules"], check=True, capture_output=True, text=True
+    )
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == list(REASONS)
+    nothing = subprocess.run(
+        [BIN / "runner-e2e", "lint-workflow"], check=False, capture_output=True
+    )
+    assert nothing.returncode == 2
