@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runner_e2e.cli import options, output
+from runner_e2e.cli.published import Where, judged, open_history
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from runner_e2e.contracts.plan import Plan
     from runner_e2e.errors import ExitCode
     from runner_e2e.github.source import RunSource
+    from runner_e2e.reports import Verdicts
 
 DEFAULT_REPORT = Path("report")
 DEFAULT_PLAN = Path("plan.json")
@@ -53,6 +55,7 @@ def aggregate(
         ),
     ] = None,
     no_site: Annotated[bool, typer.Option("--no-site", help="Leave the page out.")] = False,
+    history: Where = None,
     json: options.Json = False,
 ) -> None:
     """Merge results into a campaign. A planned cell without a result is unresolved (exit 8)."""
@@ -64,22 +67,35 @@ def aggregate(
         runs = {text: open_run(text, stack) for text in named if text.startswith(RUN)}
         run = only([runs[text] for text in dict.fromkeys(paths) if text in runs])
         planned = run.plan() if run and not plan else read_document(Plan, plan or DEFAULT_PLAN)
-        history = None
+        job_history = None
         if jobs and jobs not in runs:
             from runner_e2e.campaigns import JobHistory
 
-            history = JobHistory.parse(read_bytes(Path(jobs)), jobs)
+            job_history = JobHistory.parse(read_bytes(Path(jobs)), jobs)
         elif asked := runs[jobs] if jobs else run:
-            history = asked.jobs()
+            job_history = asked.jobs()
         merged = merge(
             planned,
             [runs.get(text) or Path(text) for text in paths],
-            jobs=history,
+            jobs=job_history,
             campaign_id=run.campaign_id if run else None,
         )
-        code = write(merged, planned, out, site=not no_site)
-    tell(merged, out, as_json=json)
+        verdicts = verdicts_of(merged, planned, history)
+        code = write(merged, planned, out, site=not no_site, verdicts=verdicts)
+    tell(merged, out, as_json=json, verdicts=verdicts)
     output.finish(code)
+
+
+def verdicts_of(merged: Aggregate, plan: Plan, history: str | None) -> Verdicts | None:
+    """What history makes of the campaign. One that cannot be read never costs a paid report."""
+    from runner_e2e.errors import DocumentError
+
+    try:
+        published = open_history(history)
+    except DocumentError as error:
+        output.narrate(f"no history: {error.message}")
+        return None
+    return judged(published, merged.campaign, merged.insights, plan) if published else None
 
 
 def open_run(text: str, stack: ExitStack) -> RunSource:
@@ -127,8 +143,13 @@ def merge(
     return merge_results(plan, collect(paths, plan), campaign_id=campaign_id, jobs=jobs)
 
 
-def write(merged: Aggregate, plan: Plan, out: Path, *, site: bool) -> ExitCode:
-    """Write the whole report and return what the campaign means for the exit code."""
+def write(
+    merged: Aggregate, plan: Plan, out: Path, *, site: bool, verdicts: Verdicts | None = None
+) -> ExitCode:
+    """Write the whole report and return what the campaign means for the exit code.
+
+    ``verdicts`` are for the job summary only: a bundle is the same whatever history was at hand.
+    """
     from runner_e2e import campaigns, reports
     from runner_e2e.evidence.files import write_atomically
     from runner_e2e.github import ActionsRuntime
@@ -145,7 +166,7 @@ def write(merged: Aggregate, plan: Plan, out: Path, *, site: bool) -> ExitCode:
     runtime = ActionsRuntime.from_environ(os.environ)
     if runtime.summary_file:
         room = reports.summary_budget(runtime.summary_file)
-        fitting = reports.summary_markdown(campaign, insights, plan, budget=room)
+        fitting = reports.summary_markdown(campaign, insights, plan, verdicts=verdicts, budget=room)
         reports.append_step_summary(runtime.summary_file, fitting)
         # The runner reads commands from both streams; stdout is kept for the answer.
         for annotation in reports.error_annotations(campaign, insights):
@@ -153,7 +174,7 @@ def write(merged: Aggregate, plan: Plan, out: Path, *, site: bool) -> ExitCode:
     return campaigns.exit_code(campaign, insights)
 
 
-def tell(merged: Aggregate, out: Path, *, as_json: bool) -> None:
+def tell(merged: Aggregate, out: Path, *, as_json: bool, verdicts: Verdicts | None = None) -> None:
     """Say how the campaign ended: what is not green by name, then the figures."""
     campaign, insights = merged.campaign, merged.insights
     if as_json:
@@ -164,6 +185,11 @@ def tell(merged: Aggregate, out: Path, *, as_json: bool) -> None:
             output.narrate(f"  {cell.state:<12} {cell.execution_id}")
             if cell.reason:
                 output.narrate(output.quote(cell.reason))
+    if verdicts:
+        from runner_e2e.reports import plain_news
+
+        for line in plain_news(verdicts):
+            output.narrate(f"  {line}")
     coverage, counts = insights.coverage, insights.counts
     output.answer(
         f"{campaign.passed} of {campaign.selected} passed, "

@@ -55,7 +55,7 @@ def _told(verdict: CellVerdict) -> str:
         case "unmeasured":
             if verdict.before is None:
                 return "never measured"
-            return f"was {WORDS[verdict.before]} when it was last measured"
+            return f"{WORDS[verdict.before]} when it was last measured"
         case "flaky" | "passed" | "recovered":
             return _not_red(verdict)
         case _:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from runner_e2e.contracts.history import CampaignRows, CellSeries, HistoryIndex
 from runner_e2e.errors import DocumentError
 from runner_e2e.history import HISTORY_FILE, INDEX_FILE, History
+from runner_e2e.insights import WORDS, all_verdicts
 from runner_e2e.publishing.branch import Snapshot
 from runner_e2e.publishing.destination import Destination
 from runner_e2e.publishing.errors import UnreadableBranch
@@ -23,7 +24,11 @@ def render_site(
     # Templates are heavy, and only a publication needs them.
     from runner_e2e.site import assets, history_pages  # noqa: PLC0415 - see above
 
-    return {**assets(), **history_pages(history, rows, series)}
+    verdicts = all_verdicts(series.values())
+    said = {
+        name: WORDS[each.verdict] for name, each in verdicts.items() if each.verdict != "passed"
+    }
+    return {**assets(), **history_pages(history, rows, series, verdicts=said)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from runner_e2e.contracts.campaign import Campaign
 from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import Plan
 from runner_e2e.reports.markdown import Page
+from runner_e2e.reports.news import Verdicts
 from runner_e2e.reports.summary import fill
 from runner_e2e.reports.text import link
 
@@ -21,6 +22,7 @@ def comment_markdown(
     plan: Plan,
     *,
     page_url: str | None = None,
+    verdicts: Verdicts | None = None,
     budget: int = COMMENT_CHARACTERS,
 ) -> str:
     """Write a comment of at most ``budget`` characters.
@@ -31,7 +33,7 @@ def comment_markdown(
     where = link("the full page", page_url) if page_url else "the job summary"
     page = Page(budget, f"_There was not room for everything here; {where} has the rest._", _units)
     page.add(MARKER)
-    fill(page, campaign, insights, plan, page_url)
+    fill(page, campaign, insights, plan, page_url, verdicts=verdicts)
     return page.text()
 
 

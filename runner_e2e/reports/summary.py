@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from runner_e2e.contracts.campaign import Campaign, SuiteSummary
 from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import CampaignSource, Plan
 from runner_e2e.reports.markdown import Page
+from runner_e2e.reports.news import COMMIT, Verdicts, repository_of, tell_news
 from runner_e2e.reports.text import cell, code, link, one_line, pre, shorten
 from runner_e2e.reports.wording import (
     Cell,
@@ -27,8 +27,6 @@ from runner_e2e.reports.wording import (
 SUMMARY_BYTES = 1_000_000
 """GitHub drops a step's summary whole above 1 MiB, and says 1024k when it does."""
 ERROR_BYTES = 2_000
-REPOSITORY = re.compile(r"^(https?://[^/]+/[^/]+/[^/]+)/actions/runs/[0-9]+")
-COMMIT = re.compile(r"^[0-9a-f]{40}([0-9a-f]{24})?$")
 
 
 def summary_markdown(
@@ -37,22 +35,35 @@ def summary_markdown(
     plan: Plan,
     *,
     page_url: str | None = None,
+    verdicts: Verdicts | None = None,
     budget: int = SUMMARY_BYTES,
 ) -> str:
-    """Write ``summary.md``, at most ``budget`` bytes of it. ``page_url`` is the full page's."""
+    """Write ``summary.md``, at most ``budget`` bytes of it. ``page_url`` is the full page's.
+
+    With ``verdicts``, what is new comes first. They hang on the history that was at hand, so they
+    belong into a job summary and never into a bundle.
+    """
     where = link("the full page", page_url) if page_url else "`campaign.json` of the report"
     page = Page(budget, f"_There was not room for everything here; {where} has the rest._")
-    fill(page, campaign, insights, plan, page_url)
+    fill(page, campaign, insights, plan, page_url, verdicts=verdicts)
     return page.text()
 
 
 def fill(
-    page: Page, campaign: Campaign, insights: Insights, plan: Plan, page_url: str | None
+    page: Page,
+    campaign: Campaign,
+    insights: Insights,
+    plan: Plan,
+    page_url: str | None,
+    *,
+    verdicts: Verdicts | None = None,
 ) -> None:
     """Add every section, the most important first: what does not fit is dropped from the end."""
     cells = cells_of(campaign, insights)
     page.add(f"## {_mark(campaign, insights)} {outcome(campaign, insights)}")
     page.add(_figures(campaign, insights, plan, page_url))
+    if verdicts is not None:
+        tell_news(page, cells, verdicts, plan.source)
     _failures(page, [c for c in cells if c.failed])
     _unresolved(page, [c for c in cells if c.unresolved])
     _suites(page, campaign, cells, labels(plan))
@@ -86,12 +97,12 @@ def _figures(campaign: Campaign, insights: Insights, plan: Plan, page_url: str |
 
 
 def _origin(source: CampaignSource) -> Iterator[str]:
-    found = REPOSITORY.match(source.workflow_run_url or "")
+    repository = repository_of(source)
     if source.sha:
         is_commit = COMMIT.match(source.sha) is not None
         short = f"`{source.sha[:7]}`" if is_commit else cell(source.sha, 40)
         ref = cell((source.ref or "").removeprefix("refs/heads/"), 80)
-        commit = f"{found[1]}/commit/{source.sha}" if found and is_commit else None
+        commit = f"{repository}/commit/{source.sha}" if repository and is_commit else None
         yield link(short, commit) + (f" on {ref}" if ref else "")
     if source.event_name:
         yield cell(source.event_name, 40)

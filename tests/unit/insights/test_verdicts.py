@@ -125,7 +125,7 @@ def test_an_unmeasured_night_keeps_what_the_cell_was() -> None:
     assert (found.verdict, found.before) == ("unmeasured", "known_broken")
     assert found.since is not None
     assert found.since.campaign_id == night_id(14)
-    assert "was known broken when it was last measured" in evidence_words(found)
+    assert "known broken when it was last measured" in evidence_words(found)
 
 
 def test_a_cell_that_was_never_measured_claims_nothing() -> None:
