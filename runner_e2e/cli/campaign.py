@@ -10,6 +10,7 @@ import typer
 
 from runner_e2e.cli import aggregate, options, output
 from runner_e2e.cli import plan as planning_command
+from runner_e2e.cli.published import Where, judged, open_history
 from runner_e2e.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def campaign(
     all: options.All = False,  # noqa: A002  the option's name
     max_retries: options.MaxRetries = 1,
     max_parallel: options.MaxParallel = 4,
+    max_cost: options.MaxCost = None,
+    history: Where = None,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Results, and in DIR/report the report.")
     ] = Path("runner-e2e-results"),
@@ -54,6 +57,7 @@ def campaign(
         id=id,
     )
     loaded = load_catalog(catalog)
+    published = open_history(history)
     planned = planning_command.make_plan(
         loaded,
         selectors,
@@ -61,6 +65,8 @@ def campaign(
         allow_empty=False,
         max_retries=max_retries,
         max_parallel=max_parallel,
+        published=published,
+        max_cost=max_cost,
     )
     with open_campaign(out, planned, fresh=fresh) as local:
         if local.set_aside:
@@ -77,8 +83,11 @@ def campaign(
                 on_progress=table.update,
             )
         merged = aggregate.merge(local.plan, [local.directory / "results"])
-        code = aggregate.write(merged, local.plan, local.report, site=True)
-        aggregate.tell(merged, local.report, as_json=json)
+        verdicts = (
+            judged(published, merged.campaign, merged.insights, local.plan) if published else None
+        )
+        code = aggregate.write(merged, local.plan, local.report, site=True, verdicts=verdicts)
+        aggregate.tell(merged, local.report, as_json=json, verdicts=verdicts)
     if cancel.signal_number is not None:
         output.narrate("interrupted; the same command goes on from here")
         code = ExitCode(128 + cancel.signal_number)
@@ -88,9 +97,10 @@ def campaign(
 def requests(
     catalog: Catalog, local: LocalCampaign, waiting: set[str], cancel: CancelToken
 ) -> list[RunRequest]:
-    """One request for each execution that has no final result, in the plan's order."""
+    """One request for each execution that has no final result, the longest first."""
     from runner_e2e.execution import RunRequest
     from runner_e2e.github import ActionsRuntime
+    from runner_e2e.planning import longest_first
 
     runtime = ActionsRuntime.from_environ(os.environ)
     executions = {execution.id: execution for execution in catalog.executions}
@@ -109,6 +119,6 @@ def requests(
             run_attempt=runtime.run_attempt,
             cancel=cancel,
         )
-        for name in local.plan.expected
+        for name in (item.job.execution_id for item in longest_first(local.plan.executions))
         if name in waiting
     ]

@@ -31,6 +31,7 @@ Where = Annotated[
     typer.Option(
         "--history",
         metavar="PATH|URL",
+        envvar="RUNNER_E2E_HISTORY",
         help="What was published before: its directory, or where it is served.",
         show_default=False,
     ),
@@ -58,7 +59,7 @@ def open_history(where: str | None) -> Published | None:
     Raises :class:`DocumentError` when there is one and it cannot be read: taking that for no
     history would call everything new.
     """
-    if where is None:
+    if not where:
         return None
     from runner_e2e.history import History
 

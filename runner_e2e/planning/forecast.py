@@ -79,12 +79,12 @@ def expected_ms(execution: PlannedExecution) -> float | None:
 def longest_first(executions: Iterable[PlannedExecution]) -> list[PlannedExecution]:
     """Put the slowest in front, so that none of them begins when the others are done.
 
-    Of what nobody knows the worst is assumed; equals stand by id.
+    Of what nobody knows the worst is assumed; equals stay in the order they came in.
     """
 
-    def key(item: PlannedExecution) -> tuple[float, str]:
+    def key(item: PlannedExecution) -> float:
         expected = expected_ms(item)
-        return (float("-inf") if expected is None else -expected, item.job.execution_id)
+        return float("-inf") if expected is None else -expected
 
     return sorted(executions, key=key)
 

@@ -107,14 +107,17 @@ def _job_timeout(plan: Plan) -> int:
     return longest + UPLOAD_MINUTES
 
 
+def _by_id(executions: Sequence[PlannedExecution]) -> list[PlannedExecution]:
+    return sorted(executions, key=lambda item: item.job.execution_id)
+
+
 def _jobs(executions: Sequence[PlannedExecution]) -> list[Any]:
-    ordered = sorted(executions, key=lambda item: item.job.execution_id)
-    return [dump_tree(item.job) for item in ordered]
+    return [dump_tree(item.job) for item in _by_id(executions)]
 
 
 def _queue(executions: Sequence[PlannedExecution]) -> list[Any]:
     """The jobs as GitHub is to begin them: longest first, as far as history knows."""
-    return [dump_tree(item.job) for item in longest_first(executions)]
+    return [dump_tree(item.job) for item in longest_first(_by_id(executions))]
 
 
 def _shard_matrices(plan: Plan) -> list[dict[str, Any]]:
