@@ -146,6 +146,11 @@ class Forge:
         """The inputs that stand in for what only GitHub knows: where a called workflow is from."""
         return {"tool-repository": TOOL, "tool-ref": self.tool_sha}
 
+    @property
+    def campaign(self) -> dict[str, str]:
+        """The same for a campaign, whose results come over the API unless told otherwise."""
+        return {**self.tool, "results-from": "artifacts"}
+
     def caller(self, name: str) -> str:
         """One of the callers to copy, pointed at the repository of runner-e2e."""
         text = (PROJECT / "workflows" / name).read_text(encoding="utf-8")

@@ -159,6 +159,15 @@ def test_the_agent_sees_the_credential_by_its_own_name_and_nothing_of_the_action
     assert not [name for name in seen if name.startswith("INPUT_")]
 
 
+@pytest.mark.parametrize(("results", "made"), [("results", True), ("github:a/b/1", False)])
+def test_results_are_a_directory_that_may_be_empty_or_a_run(
+    tmp_path: Path, results: str, made: bool
+) -> None:
+    given = arguments(tmp_path, {"command": "aggregate", "results": results})
+    assert given == ["aggregate", "--", results]
+    assert (tmp_path / results).exists() is made
+
+
 @pytest.mark.parametrize("name", ["", "lower", "A B", "X=1"])
 def test_a_credential_needs_a_name(tmp_path: Path, name: str) -> None:
     inputs = {"command": "run", "id": "smoke.p.local.c", "credential": name}

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflows.act import Forge, Run
+from tests.support.artifacts import job_row
+from tests.support.fake_github import OWNER, REPO, Answer, FakeGithub, Request, serving
+from tests.workflows.act import Forge, Run, for_act
 from tests.workflows.catalog import catalog_files
-from tests.workflows.toolbox import Json
+from tests.workflows.toolbox import PROJECT, Json
 
 
 def report_of(run: Run, document: str, *, attempt: int = 1) -> Json:
@@ -32,7 +34,7 @@ def states_of(run: Run) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def green(forge: Forge, app: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     artifacts = tmp_path_factory.mktemp("artifacts")
-    chosen = {"suite": "smoke", "setup": "tools/install.sh", **forge.tool}
+    chosen = {"suite": "smoke", "setup": "tools/install.sh", **forge.campaign}
     return forge.run(app, "campaign.yml", artifacts, inputs=chosen)
 
 
@@ -74,7 +76,7 @@ def test_running_a_green_campaign_again_plans_nothing_and_is_green(
         app,
         "campaign.yml",
         green.artifacts,
-        inputs={"rerun": "1", **forge.tool},
+        inputs={"rerun": "1", **forge.campaign},
         environ={"GITHUB_RUN_ID": "2"},
     )
     assert run.returncode == 0, run.text
@@ -85,7 +87,7 @@ def test_running_a_green_campaign_again_plans_nothing_and_is_green(
 def test_a_failing_campaign_is_red_and_still_aggregated_and_published(
     forge: Forge, app: Path, tmp_path: Path
 ) -> None:
-    run = forge.run(app, "campaign.yml", tmp_path, inputs={"suite": "mixed", **forge.tool})
+    run = forge.run(app, "campaign.yml", tmp_path, inputs={"suite": "mixed", **forge.campaign})
     assert run.returncode != 0
     assert "failure" not in run.steps["mixed.scripted.local.good"].values()
     assert run.steps["mixed.scripted.local.bad"]["Run the execution"] == "failure"
@@ -100,7 +102,7 @@ def test_a_failing_campaign_is_red_and_still_aggregated_and_published(
         app,
         "campaign.yml",
         tmp_path,
-        inputs={"suite": "mixed", **forge.tool},
+        inputs={"suite": "mixed", **forge.campaign},
         environ={"GITHUB_RUN_ATTEMPT": "2"},
     )
     assert {"runner-e2e-report-a1", "runner-e2e-report-a2"} <= again.artifact_names()
@@ -121,7 +123,7 @@ def test_a_failing_campaign_is_red_and_still_aggregated_and_published(
 
 
 def test_an_empty_selection_is_red_and_says_so(forge: Forge, app: Path, tmp_path: Path) -> None:
-    chosen = {"suite": "smoke", "case": "bad", **forge.tool}
+    chosen = {"suite": "smoke", "case": "bad", **forge.campaign}
     run = forge.run(app, "campaign.yml", tmp_path, inputs=chosen)
     assert run.returncode != 0
     assert run.jobs == {"authorize": "success", "plan": "failure"}
@@ -132,7 +134,7 @@ def test_an_empty_selection_is_red_and_says_so(forge: Forge, app: Path, tmp_path
 def test_a_dispatch_without_a_selector_buys_nothing(
     forge: Forge, app: Path, tmp_path: Path
 ) -> None:
-    run = forge.run(app, "campaign.yml", tmp_path, inputs=forge.tool)
+    run = forge.run(app, "campaign.yml", tmp_path, inputs=forge.campaign)
     assert run.returncode != 0
     assert run.jobs == {"authorize": "success", "plan": "failure"}
     assert "exit status 2" in run.logs["plan"]
@@ -141,7 +143,7 @@ def test_a_dispatch_without_a_selector_buys_nothing(
 def test_more_than_one_matrix_holds_goes_through_shards(
     forge: Forge, app: Path, tmp_path: Path
 ) -> None:
-    chosen = {"suite": "many", "shard-size": "2", **forge.tool}
+    chosen = {"suite": "many", "shard-size": "2", **forge.campaign}
     run = forge.run(app, "campaign.yml", tmp_path, inputs=chosen)
     assert run.returncode == 0, run.text
     assert states_of(run) == {"good": "passed", "second": "passed", "third": "passed"}
@@ -152,7 +154,7 @@ def test_more_than_one_matrix_holds_goes_through_shards(
 def test_a_killed_leg_is_unresolved_and_the_run_is_red(
     forge: Forge, app: Path, tmp_path: Path
 ) -> None:
-    run = forge.run(app, "campaign.yml", tmp_path, inputs={"suite": "killed", **forge.tool})
+    run = forge.run(app, "campaign.yml", tmp_path, inputs={"suite": "killed", **forge.campaign})
     assert run.returncode != 0
     assert run.steps["killed.scripted.local.killer"]["Run the execution"] == "failure"
     assert run.jobs["aggregate"] == "failure"
@@ -167,9 +169,12 @@ def test_a_repository_that_only_calls_gets_a_campaign_its_publication_and_a_jani
 ) -> None:
     caller = forge.caller("dispatch.yml")
     # act does not say where a called workflow is from, so the caller has to.
-    for name in ("suite: ${{ inputs.suite }}", "run-attempt: ${{ needs"):
+    for name, inputs in (
+        ("suite: ${{ inputs.suite }}", forge.campaign),
+        ("run-attempt: ${{ needs", forge.tool),
+    ):
         assert name in caller
-        given = "".join(f"{key}: {value}\n      " for key, value in forge.tool.items())
+        given = "".join(f"{key}: {value}\n      " for key, value in inputs.items())
         caller = caller.replace(name, given + name)
     workflows = {"campaigns.yml": caller, "janitor.yml": forge.caller("janitor.yml")}
     files = catalog_files() | {
@@ -206,7 +211,7 @@ def test_somebody_who_is_not_listed_stops_before_any_secret(
         app,
         "campaign.yml",
         tmp_path / "artifacts",
-        inputs={"suite": "smoke", **forge.tool},
+        inputs={"suite": "smoke", **forge.campaign},
         environ=stranger,
     )
     assert run.returncode != 0
@@ -216,7 +221,7 @@ def test_somebody_who_is_not_listed_stops_before_any_secret(
 
 def test_a_pull_request_from_a_fork_gets_a_plan_and_no_legs(forge: Forge, tmp_path: Path) -> None:
     called = f"acme/runner-e2e/.github/workflows/campaign.yml@{forge.tool_sha}"
-    inputs = {"suite": "mixed", **forge.tool}
+    inputs = {"suite": "mixed", **forge.campaign}
     workflow = {
         "on": {"pull_request": None},
         "permissions": {},
@@ -250,3 +255,48 @@ def test_a_pull_request_from_a_fork_gets_a_plan_and_no_legs(forge: Forge, tmp_pa
     assert set(run.jobs) == {"authorize", "plan"}
     assert "2 planned" in run.logs["plan"]
     assert set(run.steps["authorize"]) == {"Resolve what is under test"}
+
+
+class Hub(FakeGithub):
+    """The API of the run that act runs: its artifacts as they come, and a job for each result."""
+
+    def __init__(self, artifacts: Path) -> None:
+        super().__init__()
+        self.run_id = 1
+        self.status = "in_progress"
+        self._folder = artifacts / "1"
+
+    def answer_api(self, request: Request) -> Answer:
+        self.artifacts, self.jobs, self.archives = [], [], {}
+        for folder in sorted(self._folder.iterdir()):
+            self.add_artifact(folder.name, (folder / f"{folder.name}.zip").read_bytes())
+            if folder.name.startswith("runner-e2e-result-a1-"):
+                self.add_job(
+                    job_row(f"campaign / {folder.name.removeprefix('runner-e2e-result-a1-')}")
+                )
+        return super().answer_api(request)
+
+
+def test_the_results_come_over_the_api_with_what_became_of_the_jobs(
+    forge: Forge, tmp_path: Path
+) -> None:
+    text = for_act((PROJECT / "workflows" / "campaign.yml").read_text("utf-8"))
+    files = catalog_files() | {".github/workflows/campaign.yml": text}
+    execute = (PROJECT / "workflows" / "execute.yml").read_text("utf-8")
+    repository = forge.repository(
+        f"{OWNER}/{REPO}", files | {".github/workflows/execute.yml": execute}
+    )
+    with serving(Hub(tmp_path)) as hub:
+        hub.token = "token"  # what the forge gives its runs
+        run = forge.run(
+            repository,
+            "campaign.yml",
+            tmp_path,
+            inputs={"suite": "smoke", **forge.tool},
+            environ={"GITHUB_API_URL": hub.api_url},
+        )
+    assert run.returncode == 0, run.text
+    assert hub.problems == []
+    assert hub.asked("/actions/runs/1/artifacts") >= 1
+    assert states_of(run) == {"good": "passed"}
+    assert "Fetch the results" not in run.steps["aggregate"]
