@@ -125,8 +125,11 @@ def _adjusted(changes: Sequence[CellChange]) -> list[CellChange]:
 
 
 def _with_q(change: CellChange, q: float) -> CellChange:
-    broken = change.verdict is not None and change.verdict.verdict in {"broken", "known_broken"}
-    sure = q <= SIGNIFICANT or (change.change == "regression" and broken)
+    said = change.verdict.verdict if change.verdict else None
+    sure = q <= SIGNIFICANT
+    if change.change == "regression":
+        # A repeat that passed says that the cell is not broken, however it stands in the history.
+        sure = said != "flaky" and (sure or said in {"broken", "known_broken"})
     return change.model_copy(update={"q": q, "distinguishable": sure})
 
 
