@@ -71,6 +71,12 @@ def report_error(kind: str, message: str, hint: str | None, *, as_json: bool) ->
     narrate(f"error: {message}")
     if hint:
         narrate(f"hint: {hint}")
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        from runner_e2e.reports.text import command_message
+
+        # A step's log is folded away; an annotation stands on the page of the run.
+        text = command_message(f"{message}\n{hint}" if hint else message)
+        narrate(f"::error title=runner-e2e::{text}")
 
 
 def report_expected(error: RunnerE2EError, *, as_json: bool) -> ExitCode:

@@ -27,6 +27,12 @@ from runner_e2e.errors import (
 HEAVY = ("httpx", "ghapi", "jinja2", "ruamel", "jsonschema", "rich")
 
 
+@pytest.fixture(autouse=True)
+def outside_actions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests may themselves run on Actions."""
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+
+
 @pytest.fixture
 def raising(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
     """Make the program raise in the middle of a command."""
@@ -68,6 +74,18 @@ def test_an_error_says_what_happened_and_what_to_do_next(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == "error: it is wrong\nhint: mend it\n"
+
+
+def test_on_actions_an_error_stands_on_the_page_of_the_run(
+    raising: Callable[[BaseException], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    raising(UsageError("50% wrong\nthere", hint="mend it"))
+    main.run(["plan"])
+    (annotation,) = (line for line in capsys.readouterr().err.splitlines() if line[:2] == "::")
+    assert annotation == "::error title=runner-e2e::50%25 wrong%0Athere%0Amend it"
 
 
 def test_with_json_an_error_is_one_json_document_on_stdout(
