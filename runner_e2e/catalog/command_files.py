@@ -29,8 +29,8 @@ def resolve_command(
     What is not there is left for the search path, as ``python`` is. ``root`` is the directory of
     the catalog, from which the fingerprint counts. Raises ``OSError`` for an unreadable file.
     """
-    command = agent.get("command")
-    if not isinstance(command, list):
+    command = command_of(agent)
+    if command is None:
         return dict(agent), ()
     arguments: list[Any] = list(command)
     files: list[CommandFile] = []
@@ -45,7 +45,24 @@ def resolve_command(
         relative = Path(os.path.relpath(path, root)).as_posix()
         files.append(CommandFile(argument=index, path=relative, sha256=content))
         arguments[index] = _as_template(str(path))
-    return {**agent, "command": arguments}, tuple(files)
+    return with_command(agent, arguments), tuple(files)
+
+
+def command_of(agent: Mapping[str, JsonValue]) -> list[JsonValue] | None:
+    """The list of a payload that may name files: a command, or the arguments of an adapter."""
+    adapter = agent.get("adapterConfig")
+    found = adapter.get("args") if isinstance(adapter, dict) else agent.get("command")
+    return found if isinstance(found, list) else None
+
+
+def with_command(
+    agent: Mapping[str, JsonValue], arguments: list[JsonValue]
+) -> dict[str, JsonValue]:
+    """The payload with another list in the place of :func:`command_of`."""
+    adapter = agent.get("adapterConfig")
+    if isinstance(adapter, dict):
+        return {**agent, "adapterConfig": {**adapter, "args": arguments}}
+    return {**agent, "command": arguments}
 
 
 def _may_be_file(argument: str) -> bool:

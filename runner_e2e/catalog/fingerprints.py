@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from runner_e2e.catalog.command_files import CommandFile
+from runner_e2e.catalog.command_files import CommandFile, command_of, with_command
 from runner_e2e.catalog.expansion import Cell
 from runner_e2e.catalog.expressions import compile_problems
 from runner_e2e.catalog.rendering import (
@@ -109,12 +109,12 @@ def _profile_definition(
         mode="json", exclude={"label", "groups", "supported_environments", "agent"}
     )
     agent = dict(profile.agent)
-    command = agent.get("command")
-    if isinstance(command, list):
+    command = command_of(agent)
+    if command is not None:
         relative = list(command)
         for file in files:
             relative[file.argument] = file.path
-        agent["command"] = relative
+        agent = with_command(agent, relative)
     document["agent"] = _outcomes(agent, cells, render_json)
     document["files"] = [
         {"path": file.path, "sha256": file.sha256}

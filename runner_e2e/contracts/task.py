@@ -99,6 +99,8 @@ class ToolReviewOptions(CatalogModel):
     tool: str
     arguments: JsonObject
     second_arguments: Omittable[JsonObject] = None
+    again: Omittable[str] = None
+    """What is said for the second call, on a target whose "always" holds from the next run on."""
     invocations: Count
 
 

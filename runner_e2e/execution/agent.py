@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from runner_e2e.catalog import Variables, render_agent
 from runner_e2e.contracts.base import canonical_json, explain
 from runner_e2e.contracts.catalog import CommandAgent, MatrixExecution, SecretUse
+from runner_e2e.contracts.scalars import JsonValue
 from runner_e2e.contracts.vocabulary import KNOWN_CREDENTIALS
 from runner_e2e.environments import RESERVED, RESERVED_PREFIX
 from runner_e2e.failures import PermanentInfrastructure
@@ -50,22 +51,43 @@ def _references(value: object) -> set[str]:
     return set()
 
 
-def agent_command(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPayload:
+    """A rendered payload and the secrets that it refers to, by name."""
+
+    payload: dict[str, JsonValue]
+    used: Mapping[str, str] = field(repr=False)
+
+
+def agent_payload(
     execution: MatrixExecution, variables: Variables, secrets: Secrets
-) -> AgentCommand:
-    """Render the payload and put the secrets in.
+) -> AgentPayload:
+    """Render the payload, its references left in place.
 
     Raises permanent infrastructure ``missing_credential`` naming every variable that is not set,
-    ``reserved_variable`` and ``bad_agent``: all before anything was paid for.
+    before anything was paid for.
     """
     payload = render_agent(execution.profile, variables)
-    missing = sorted(_references(payload) - secrets.values.keys())
+    names = sorted(_references(payload))
+    missing = [name for name in names if name not in secrets.values]
     if missing:
         raise PermanentInfrastructure(
             "missing_credential",
             f"{', '.join(missing)} must be set for profile {execution.profile.id}",
             hint="set it in the environment of runner-e2e, as a secret of the workflow",
         )
+    return AgentPayload(payload=payload, used={name: secrets.values[name] for name in names})
+
+
+def agent_command(
+    execution: MatrixExecution, variables: Variables, secrets: Secrets
+) -> AgentCommand:
+    """Render the payload and put the secrets in.
+
+    Raises permanent infrastructure as :func:`agent_payload`, and ``reserved_variable`` and
+    ``bad_agent``: all before anything was paid for.
+    """
+    payload = agent_payload(execution, variables, secrets).payload
     data = canonical_json(payload)
     try:
         agent = CommandAgent.model_validate_json(data)

@@ -12,16 +12,17 @@ from pathlib import Path
 
 from runner_e2e.catalog import Variables, render_task
 from runner_e2e.contracts.timestamps import format_timestamp, parse_timestamp
-from runner_e2e.environments import LocalWorkplace, TemporaryRoot
+from runner_e2e.environments import TemporaryRoot
 from runner_e2e.evidence import write_atomically
-from runner_e2e.execution.agent import Secrets, agent_command
+from runner_e2e.execution.agent import Secrets
 from runner_e2e.execution.packaging import OBSERVATION_FILE
 from runner_e2e.execution.request import RunRequest
 from runner_e2e.execution.snapshot import snapshot
+from runner_e2e.execution.stages import Stage, stage_of
 from runner_e2e.failures import (
     CleanupFailure,
+    ExecutionError,
     Failure,
-    PermanentInfrastructure,
     combine,
     failure_of,
 )
@@ -31,17 +32,12 @@ from runner_e2e.flows import (
     FlowContext,
     FlowOutcome,
     Session,
-    Workplace,
     first_readable,
     run_flow,
 )
-from runner_e2e.targets.command import CommandSession
 
 NONCE_BYTES = 6
 TRACEBACK_FILE = "logs/harness-bug.txt"
-MAX_LOGS_BYTES = 40 * 1024 * 1024
-"""Both logs of all turns together: what fits into the evidence beside everything else."""
-MAX_LOG_BYTES = 5 * 1024 * 1024
 
 
 def now() -> str:
@@ -60,8 +56,8 @@ class Attempt:
     failure: Failure | None
     clean: bool
     """Nothing was left behind so far; its directories are still to be deleted."""
-    workplace: Workplace | None = None
-    """The place, which still holds the evidence."""
+    stage: Stage | None = None
+    """Where it played, which still holds the evidence."""
 
     @property
     def duration_ms(self) -> int:
@@ -76,8 +72,8 @@ class Attempt:
 
     def hand_over(self, target: Path) -> None:
         """Write the attempt's evidence below ``target``, still unredacted."""
-        if self.workplace is not None:
-            self.workplace.hand_over(target)
+        if self.stage is not None:
+            self.stage.hand_over(target)
         if self.outcome.observation is not None:
             data = snapshot(self.outcome.observation.json)
             write_atomically(target / OBSERVATION_FILE, data)
@@ -110,13 +106,13 @@ class Attempting:
     def run(self) -> Attempt:
         """Run the flow and take everything down. Whatever fails becomes the failure."""
         started_at = now()
-        workplace: LocalWorkplace | None = None
-        session: CommandSession | None = None
+        stage: Stage | None = None
+        session: Session | None = None
         problems: tuple[str, ...] = ()
         try:
-            workplace = self._workplace()
-            variables = self._variables(workplace.workspace_path)
-            session = self._session(workplace, variables)
+            stage = stage_of(self.request, self.secrets, self.number, self.root)
+            variables = self._variables(stage.workspace_path)
+            session = stage.session(variables)
             outcome = self._drive(session, variables)
         except Exception as error:  # noqa: BLE001 - whatever it was becomes a result with a class
             outcome = _nothing_observed(failure_of(error))
@@ -124,7 +120,7 @@ class Attempting:
             # Also on the way out of an interrupt that nobody turned into a cancellation.
             if session is not None:
                 problems = session.close().problems
-        failure = outcome.failure
+        failure = combine(outcome.failure, self._verify(stage))
         if problems:
             left = CleanupFailure("survivors", "; ".join(problems))
             failure = combine(failure, failure_of(left))
@@ -135,37 +131,18 @@ class Attempting:
             outcome=outcome,
             failure=failure,
             clean=not problems,
-            workplace=workplace,
+            stage=stage,
         )
 
-    def _workplace(self) -> LocalWorkplace:
-        request, execution = self.request, self.request.execution
-        if request.target.kind != "command":
-            raise PermanentInfrastructure(
-                "unsupported_target", f"the target {request.target.kind} cannot be run here"
-            )
-        if execution.environment.id != "local":
-            raise PermanentInfrastructure(
-                "unsupported_environment",
-                f"the command target cannot run in {execution.environment.id}",
-            )
-        share = MAX_LOGS_BYTES // (2 * execution.task.expected_run_count)
-        return LocalWorkplace(
-            root=self.root,
-            ambient=request.environ,
-            cancel=request.cancel,
-            log_bytes=min(MAX_LOG_BYTES, share),
-        )
-
-    def _session(self, workplace: LocalWorkplace, variables: Variables) -> CommandSession:
-        request = self.request
-        return CommandSession(
-            workplace=workplace,
-            agent=agent_command(request.execution, variables, self.secrets),
-            execution_id=request.execution.id,
-            attempt=self.number,
-            cancel_token=request.cancel,
-        )
+    def _verify(self, stage: Stage | None) -> Failure | None:
+        """Look at what the attempt left. A harness that was interrupted has no time for it."""
+        if stage is None or self.request.cancel.cancelled:
+            return None
+        try:
+            stage.verify()
+        except (ExecutionError, OSError) as error:
+            return failure_of(error)
+        return None
 
     def _drive(self, session: Session, variables: Variables) -> FlowOutcome:
         request = self.request

@@ -186,6 +186,9 @@ def governed_tool_review(drive: Drive) -> Observation:
         require(again == review, "lost_in_restart", "another call is pending after the restart")
     drive.session.reply(review.id, _DECISIONS[decision])
     final = drive.turn(2)
+    if options.again is not None:
+        drive.session.send(options.again)
+        final = drive.turn(3)
     check_invocations(final, options.invocations)
     if decision == "always" and options.second_arguments is not None:
         last = _present(final.tool_invocations)[-1]

@@ -79,7 +79,9 @@ def _find_node(environ: Mapping[str, str]) -> Path:
     said = re.match(r"v([0-9]+)\.", done.stdout)
     if said is None or int(said[1]) < OLDEST_NODE:
         raise PermanentInfrastructure(
-            "node_too_old", f"{found} is Node {done.stdout.strip()[:40] or 'of no version'}", hint=hint
+            "node_too_old",
+            f"{found} is Node {done.stdout.strip()[:40] or 'of no version'}",
+            hint=hint,
         )
     return Path(found).resolve()
 

@@ -126,7 +126,9 @@ class Server:
                     "the Paperclip server ended while it started; logs/server.log says why",
                 )
             if deadline.passed:
-                raise deadline_passed("the Paperclip server did not become healthy", turn_running=False)
+                raise deadline_passed(
+                    "the Paperclip server did not become healthy", turn_running=False
+                )
             if self.cancel.wait(_POLL_S):
                 raise interrupted()
 
@@ -143,7 +145,7 @@ class Server:
         if answer.status_code != httpx.codes.OK:
             return False
         with contextlib.suppress(ValueError, AttributeError):
-            return answer.json().get("status") == "ok"
+            return bool(answer.json().get("status") == "ok")
         return False
 
     def _stop_orphaned_database(self) -> None:

@@ -1,0 +1,117 @@
+"""A server's place in an execution: prepared before the session, looked at after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runner_e2e.evidence import Finding, Scanner
+from runner_e2e.failures import SecretLeak
+from runner_e2e.flows import CancelToken
+from runner_e2e.targets.paperclip.account import Account
+from runner_e2e.targets.paperclip.home import Home
+from runner_e2e.targets.paperclip.package import find_installation
+from runner_e2e.targets.paperclip.server import EndProcesses, Server
+from runner_e2e.targets.paperclip.session import PaperclipSession
+
+_CHUNK = 1024 * 1024
+
+
+@dataclass(slots=True, kw_only=True)
+class PaperclipPlace:
+    """A root of ours with everything that a server needs.
+
+    ``environ`` is the harness's environment: only ``PATH`` of it reaches the server. ``marker``
+    marks every process that the server starts, and ``end_processes`` ends them all.
+    """
+
+    version: str
+    root: Path
+    environ: Mapping[str, str] = field(repr=False)
+    marker: Mapping[str, str]
+    end_processes: EndProcesses
+    cancel: CancelToken
+    _home: Home | None = None
+
+    @property
+    def workspace(self) -> Path:
+        """Where the agent works. It is there once the session is."""
+        return self.root / "workspace"
+
+    def session(
+        self, *, agent: Mapping[str, Any], secrets: Mapping[str, str], name: str, provider: str
+    ) -> PaperclipSession:
+        """Prepare the home and make the session, which boots the server when it starts.
+
+        Raises permanent infrastructure where Node, the package or the access to them is missing.
+        """
+        installation = find_installation(self.version, self.environ)
+        account = Account.current()
+        self._home = Home.create(self.root, account)
+        account.require_access([installation.node, installation.entry, self._home.workspace])
+        server = Server(
+            installation=installation,
+            home=self._home,
+            account=account,
+            path=self.environ.get("PATH", os.defpath),
+            marker=self.marker,
+            end_processes=self.end_processes,
+            cancel=self.cancel,
+        )
+        return PaperclipSession(
+            server=server,
+            agent=agent,
+            secrets=secrets,
+            name=name,
+            provider=provider,
+            cancel_token=self.cancel,
+        )
+
+    def verify(self, secrets: Mapping[str, str]) -> None:
+        """Look at what a stopped server left.
+
+        Raises permanent infrastructure ``not_isolated`` and, where the value of a secret lies in
+        any file in clear, a secret leak (reference 5.4).
+        """
+        home = self._home
+        if home is None or not (home.instance / "db").exists():  # it never got as far as its data
+            return
+        found = persisted_secrets(self.root, secrets)
+        if found:
+            places = "; ".join(f"{path}: {finding.reason}" for path, finding in found[:10])
+            raise SecretLeak("secret_persisted", f"a secret lies on the server's disk: {places}")
+        home.check()
+
+
+def persisted_secrets(root: Path, secrets: Mapping[str, str]) -> list[tuple[str, Finding]]:
+    """Where known values lie below ``root``, in any form. Keys of others are not searched."""
+    scanner = Scanner(secrets, shapes=())
+    if not scanner.forms:
+        return []
+    return [
+        (path.relative_to(root).as_posix(), finding)
+        for path in _plain_files(root)
+        for finding in _scan(path, scanner)
+    ]
+
+
+def _plain_files(root: Path) -> Iterator[Path]:
+    for directory, _, names in os.walk(root):
+        for name in names:
+            path = Path(directory, name)
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _scan(path: Path, scanner: Scanner) -> tuple[Finding, ...]:
+    findings: dict[Finding, None] = {}
+    tail = b""
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            window = tail + chunk
+            findings.update(dict.fromkeys(scanner.exact_findings(window)))
+            tail = window[-scanner.overlap :]
+    return tuple(findings)
