@@ -88,7 +88,13 @@ def find(catalog: Catalog, execution_id: str, definition_hash: str | None) -> Ma
     """The execution, if the catalog here is still the one that was planned."""
     from runner_e2e.planning import Selectors, select
 
-    (execution,) = select(catalog, Selectors.parse(id=(execution_id,)))
+    executions = select(catalog, Selectors.parse(id=(execution_id,)))
+    if len(executions) > 1:
+        raise UsageError(
+            f"run takes one execution, not {len(executions)}",
+            hint="`runner-e2e campaign` runs several",
+        )
+    (execution,) = executions
     if definition_hash not in {None, execution.suite_definition_hash}:
         raise UsageError(
             f"suite {execution.suite.id} is not the one that was planned: its definition hash is "

@@ -39,7 +39,7 @@ class LocalCampaign:
     directory: Path
     plan: Plan
     resumed: bool
-    """The directory held a campaign of the same plan, which goes on."""
+    """The directory held a campaign of the same cells, which goes on."""
     set_aside: Path | None
     """Where another campaign that was in the way lies now."""
 
@@ -68,7 +68,7 @@ class LocalCampaign:
 def open_campaign(directory: Path, plan: Plan, *, fresh: bool = False) -> Iterator[LocalCampaign]:
     """Open ``directory`` for ``plan`` and hold it.
 
-    A campaign of the same plan goes on where it was. Another one, or with ``fresh`` any, is set
+    A campaign of the same cells goes on where it was, under its own plan. Another one, or with ``fresh`` any, is set
     aside whole, since somebody paid for it. Raises :class:`UsageError` when the directory cannot be
     used or another process is at work in it.
     """
@@ -95,11 +95,24 @@ def open_campaign(directory: Path, plan: Plan, *, fresh: bool = False) -> Iterat
 
 def _prepare(directory: Path, plan: Plan, *, fresh: bool) -> LocalCampaign:
     before = _planned_before(directory)
-    if before is not None and before.digest == plan.digest and not fresh:
+    if before is not None and not fresh and _goes_on(before, plan):
         return LocalCampaign(directory=directory, plan=before, resumed=True, set_aside=None)
     set_aside = _set_aside(directory, before)
     write_atomically(directory / PLAN_FILE, dump(plan))
     return LocalCampaign(directory=directory, plan=plan, resumed=False, set_aside=set_aside)
+
+
+def _goes_on(before: Plan, plan: Plan) -> bool:
+    """Whether ``plan`` asks for what ``before`` began: the same cells of the same code.
+
+    How they are run (side by side, how often again, by which version of ours) changes no result
+    that is there, and results are paid for.
+    """
+    return (before.catalog.fingerprint, before.expected, before.source) == (
+        plan.catalog.fingerprint,
+        plan.expected,
+        plan.source,
+    )
 
 
 def _planned_before(directory: Path) -> Plan | None:

@@ -125,6 +125,12 @@ def test_an_execution_of_another_definition_is_not_run(written: Path, said: Said
     assert not out.exists()
 
 
+def test_run_takes_one_execution(written: Path, said: Said) -> None:
+    both = "first.echo.local.hello,first.echo.local.bye"
+    assert main.run(["run", "-c", str(written), "--id", both]) == ExitCode.USAGE
+    assert "run takes one execution, not 2" in said()
+
+
 @pytest.fixture
 def campaign(written: Path) -> Path:
     """A finished campaign's directory."""

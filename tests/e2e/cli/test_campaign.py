@@ -76,8 +76,21 @@ def test_a_campaign_that_is_finished_is_not_paid_for_twice(tmp_path: Path) -> No
     counter = tmp_path / "counter"
     path = write_catalog(tmp_path, catalog(task("hello")), agent=COUNTING.format(path=str(counter)))
     command = ["campaign", "-c", str(path), "--all", "--out", str(tmp_path / "out")]
-    assert main.run(command) == main.run(command) == ExitCode.OK
+    assert main.run(command) == ExitCode.OK
+    for another in ([], ["--max-parallel", "2"], ["--max-retries", "0"]):
+        assert main.run([*command, *another]) == ExitCode.OK
     assert counter.read_text() == "x"
+
+
+def test_a_fresh_campaign_runs_all_again_and_keeps_what_was_paid_for(tmp_path: Path) -> None:
+    counter = tmp_path / "counter"
+    path = write_catalog(tmp_path, catalog(task("hello")), agent=COUNTING.format(path=str(counter)))
+    command = ["campaign", "-c", str(path), "--all", "--out", str(tmp_path / "out")]
+    main.run(command)
+    assert main.run([*command, "--fresh"]) == ExitCode.OK
+    assert counter.read_text() == "xx"
+    (earlier,) = (tmp_path / "out" / "earlier").iterdir()
+    assert (earlier / "report" / "campaign.json").is_file()
 
 
 def test_a_campaign_of_another_catalog_sets_the_earlier_one_aside(
