@@ -121,7 +121,9 @@ def _decode(data: bytes) -> str:
             "save it as UTF-8",
         ) from None
     if not text.strip():
-        raise YamlFault(1, 1, "the file is empty", "runner-e2e init writes a catalog to start from")
+        raise YamlFault(
+            1, 1, "the file is empty", "examples/smoke/runner-e2e.yaml is one to begin with"
+        )
     return text
 
 

@@ -30,6 +30,8 @@ def campaign(
     id: options.Ids = None,  # noqa: A002  the option's name
     all: options.All = False,  # noqa: A002  the option's name
     max_retries: options.MaxRetries = 1,
+    confirm: options.Confirm = 0,
+    confirm_budget: options.ConfirmBudget = None,
     max_parallel: options.MaxParallel = 4,
     max_cost: options.MaxCost = None,
     history: Where = None,
@@ -64,6 +66,7 @@ def campaign(
         pick=planning_command.picked(loaded, selectors),
         allow_empty=False,
         max_retries=max_retries,
+        confirm=planning_command.confirm_plan(confirm, confirm_budget),
         max_parallel=max_parallel,
         published=published,
         max_cost=max_cost,
@@ -104,6 +107,7 @@ def requests(
 
     runtime = ActionsRuntime.from_environ(os.environ)
     executions = {execution.id: execution for execution in catalog.executions}
+    repeating = local.plan.confirm
     return [
         RunRequest(
             execution=executions[name],
@@ -115,6 +119,8 @@ def requests(
             environ=os.environ,
             plan_digest=local.plan.digest,
             max_retries=local.plan.max_retries,
+            repeats=repeating.repeats if repeating else 0,
+            repeat_budget_usd=repeating.budget_usd if repeating else None,
             run_id=runtime.run_id,
             run_attempt=runtime.run_attempt,
             cancel=cancel,

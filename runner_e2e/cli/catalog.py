@@ -72,7 +72,9 @@ def show(
 
 
 @app.command()
-def schema() -> None:
+def schema(
+    json: options.Json = False,  # noqa: ARG001  it is JSON either way
+) -> None:
     """Print the JSON Schema of a catalog, for editors."""
     import json as json_module
 

@@ -48,6 +48,16 @@ MaxRetries = Annotated[
 MaxParallel = Annotated[
     int, typer.Option("--max-parallel", min=1, metavar="N", help="Executions at the same time.")
 ]
+Confirm = Annotated[
+    int,
+    typer.Option(
+        min=0, max=5, metavar="N", help="Repeat a failure of the candidate up to N times."
+    ),
+]
+ConfirmBudget = Annotated[
+    float | None,
+    typer.Option(min=0, metavar="USD", help="What the repeats of one execution may cost."),
+]
 MaxCost = Annotated[
     float | None,
     typer.Option(min=0, metavar="USD", help="Refuse a plan that is expected to cost more."),

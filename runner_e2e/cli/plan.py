@@ -17,7 +17,7 @@ from runner_e2e.errors import NothingSelected, UsageError
 if TYPE_CHECKING:
     from runner_e2e.catalog import Catalog
     from runner_e2e.contracts.catalog import MatrixExecution
-    from runner_e2e.contracts.plan import Plan
+    from runner_e2e.contracts.plan import ConfirmPlan, Plan
     from runner_e2e.planning import Selectors
 
     Pick = Callable[[], tuple[MatrixExecution, ...]]
@@ -53,6 +53,8 @@ def plan(
     ] = None,
     allow_empty: options.AllowEmpty = False,
     max_retries: options.MaxRetries = 1,
+    confirm: options.Confirm = 0,
+    confirm_budget: options.ConfirmBudget = None,
     max_parallel: options.MaxParallel = 20,
     max_cost: options.MaxCost = None,
     history: Where = None,
@@ -103,6 +105,7 @@ def plan(
             pick=pick,
             allow_empty=allow_empty,
             max_retries=max_retries,
+            confirm=confirm_plan(confirm, confirm_budget),
             max_parallel=max_parallel,
             shard_size=shard_size,
             published=open_history(history),
@@ -113,6 +116,20 @@ def plan(
 
         write_atomically(out, dump(planned))
     show(planned, format, as_json=json)
+
+
+def confirm_plan(repeats: int, budget_usd: float | None) -> ConfirmPlan | None:
+    """Read ``--confirm`` and its budget. Raises :class:`UsageError` for a budget of nothing."""
+    from runner_e2e.contracts.plan import ConfirmPlan
+
+    if repeats:
+        return ConfirmPlan(repeats=repeats, budget_usd=budget_usd)
+    if budget_usd is not None:
+        raise UsageError(
+            "--confirm-budget caps the repeats of failures, and none were asked for",
+            hint="say how many with --confirm, or leave it out",
+        )
+    return None
 
 
 def parse_selectors(*, all_: bool, **flags: list[str] | None) -> Selectors:
@@ -153,6 +170,7 @@ def make_plan(
     allow_empty: bool,
     max_retries: int,
     max_parallel: int,
+    confirm: ConfirmPlan | None = None,
     shard_size: int = 256,
     published: Published | None = None,
     max_cost: float | None = None,
@@ -177,6 +195,7 @@ def make_plan(
         source=ActionsRuntime.from_environ(os.environ).source,
         tool_version=__version__,
         max_retries=max_retries,
+        confirm=confirm,
         shard_size=shard_size,
         max_parallel=max_parallel,
     )

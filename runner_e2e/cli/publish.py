@@ -82,8 +82,12 @@ def destination_from(
     The token has a variable of its own. One that lies about for another server, such as
     GITHUB_TOKEN, is never sent along.
     """
+    from runner_e2e.github import ActionsRuntime
     from runner_e2e.publishing import Destination
 
+    if default_branch is None:
+        # The branch may live in another repository, whose own default branch says nothing here.
+        default_branch = ActionsRuntime.from_environ(os.environ).default_branch()
     return Destination(
         branch=branch,
         remote=remote,

@@ -33,6 +33,8 @@ def run(
         typer.Option(metavar="SHA256", help="Refuse to run another definition of the suite."),
     ] = None,
     max_retries: options.MaxRetries = 1,
+    confirm: options.Confirm = 0,
+    confirm_budget: options.ConfirmBudget = None,
     timeout_minutes: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="When the job around this one is cut off."),
@@ -66,6 +68,8 @@ def run(
                 environ=os.environ,
                 plan_digest=plan_digest,
                 max_retries=max_retries,
+                repeats=confirm,
+                repeat_budget_usd=confirm_budget,
                 run_id=runtime.run_id,
                 run_attempt=runtime.run_attempt,
                 keep=keep,

@@ -53,6 +53,7 @@ def build(
 def serve(
     directory: Directory,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    json: options.Json = False,
 ) -> None:
     """Serve a report or a site on http://127.0.0.1 until interrupted."""
     from functools import partial
@@ -71,6 +72,10 @@ def serve(
             f"port {port} cannot be used: {error.strerror}", hint="--port 0 takes a free one"
         ) from None
     with server:
-        output.answer(f"http://127.0.0.1:{server.server_address[1]}/")
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+        if json:
+            output.answer_json({"url": address})
+        else:
+            output.answer(address)
         output.narrate("Ctrl-C ends it")
         server.serve_forever()

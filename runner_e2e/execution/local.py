@@ -68,9 +68,9 @@ class LocalCampaign:
 def open_campaign(directory: Path, plan: Plan, *, fresh: bool = False) -> Iterator[LocalCampaign]:
     """Open ``directory`` for ``plan`` and hold it.
 
-    A campaign of the same cells goes on where it was, under its own plan. Another one, or with ``fresh`` any, is set
-    aside whole, since somebody paid for it. Raises :class:`UsageError` when the directory cannot be
-    used or another process is at work in it.
+    A campaign of the same cells goes on where it was, under its own plan. Another one, or with
+    ``fresh`` any, is set aside whole, since somebody paid for it. Raises :class:`UsageError` when
+    the directory cannot be used or another process is at work in it.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
