@@ -1,11 +1,12 @@
 # Each target does its own set-up, on a machine with Python 3.11+, git and Node.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench soak clean
+.PHONY: help setup demo demo-paperclip test lint bench soak clean
 
 PY := .venv/bin/python
 
 help:
 	@echo 'make demo    a first campaign, published to a local repository'
+	@echo 'make demo-paperclip   the same on real Paperclip servers, without a model'
 	@echo 'make test    every behaviour once'
 	@echo 'make lint    ruff, mypy and the import contract'
 	@echo 'make bench   measure against peers and limits'
@@ -17,8 +18,12 @@ setup:
 demo: setup
 	@scripts/demo.sh
 
+demo-paperclip:
+	@scripts/setup.sh paperclip
+	@scripts/demo-paperclip.sh
+
 test:
-	@scripts/setup.sh test
+	@scripts/setup.sh test paperclip
 	$(PY) -m pytest -n 2 --dist worksteal -m 'not soak'
 
 lint: setup
@@ -32,7 +37,7 @@ bench:
 	$(PY) -m benchmarks
 
 soak:
-	@scripts/setup.sh test
+	@scripts/setup.sh test paperclip
 	$(PY) -m pytest -n 2 --dist worksteal -m soak
 
 clean:
