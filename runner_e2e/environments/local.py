@@ -20,6 +20,7 @@ from runner_e2e.environments.processes import MARKER, end_marked
 from runner_e2e.environments.roots import TemporaryRoot, make_writable, remove_tree
 from runner_e2e.environments.turns import LocalTurn
 from runner_e2e.evidence.files import write_atomically
+from runner_e2e.evidence.pictures import MAX_PNG_BYTES, png_problem
 from runner_e2e.failures import (
     CandidateFailure,
     ExecutionError,
@@ -46,9 +47,6 @@ INHERITED = (
 
 RESERVED = frozenset({"HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"})
 RESERVED_PREFIX = "RUNNER_E2E_"
-
-MAX_PICTURE_BYTES = 12 * 1024 * 1024
-PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 _NOT_STARTABLE = frozenset(
     {errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EPERM, errno.E2BIG}
@@ -166,12 +164,12 @@ class LocalWorkplace:
 
     def keep_picture(self, path: str, name: str) -> bool:
         """Keep a PNG of the workspace as evidence; anything else is refused."""
-        files = WorkspaceFiles(Path(self.workspace_path), max_bytes=MAX_PICTURE_BYTES)
+        files = WorkspaceFiles(Path(self.workspace_path), max_bytes=MAX_PNG_BYTES)
         try:
             data = files.read_file(path)
         except FileRefused:
             return False
-        if data is None or not data.startswith(PNG_SIGNATURE):
+        if data is None or png_problem(data) is not None:
             return False
         if name not in self._pictures:
             self._pictures[name] = tempfile.TemporaryFile()  # noqa: SIM115 - hand_over closes it

@@ -9,12 +9,15 @@ from runner_e2e.evidence.collect import (
     collect_evidence,
 )
 from runner_e2e.evidence.files import write_atomically
+from runner_e2e.evidence.pictures import MAX_PNG_BYTES, PNG_SIGNATURE, png_problem
 from runner_e2e.evidence.redactor import Redacted, Redactor, StreamRedactor
 from runner_e2e.evidence.scanner import Finding, Scanner
 
 __all__ = [
     "MANIFEST",
+    "MAX_PNG_BYTES",
     "NOTES",
+    "PNG_SIGNATURE",
     "ArchiveReader",
     "Budget",
     "Collected",
@@ -25,5 +28,6 @@ __all__ = [
     "StreamRedactor",
     "Uninspectable",
     "collect_evidence",
+    "png_problem",
     "write_atomically",
 ]

@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 import stat
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import Plan
 from runner_e2e.contracts.scalars import SEGMENT
 from runner_e2e.errors import UsageError
-from runner_e2e.evidence import Redactor
+from runner_e2e.evidence import MAX_PNG_BYTES, Redactor, png_problem
 from runner_e2e.publishing.errors import PrivateFile
 
 MANIFEST_FILE = "bundle-manifest.json"
@@ -31,7 +30,6 @@ REQUIRED = ("campaign.json", "insights.json", "plan.json")
 PUBLIC = frozenset({*REQUIRED, "index.html", "junit.xml", "summary.md"})
 """What may lie at the top of a bundle."""
 
-MAX_PNG_BYTES = 12 * 1024 * 1024
 MAX_REASONS = 10
 SCAN_BYTES = 1024 * 1024
 
@@ -39,9 +37,6 @@ _PICTURE = re.compile(
     rf"^evidence/{SEGMENT}(?:\.{SEGMENT}){{3}}/attempt-[1-9][0-9]*"
     r"/[A-Za-z0-9][A-Za-z0-9._-]{0,199}\.png$"
 )
-_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_IHDR_BYTES = 13
-_CHUNK_FRAME = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,38 +151,6 @@ def secret_problem(file: Path) -> str | None:
         found = Redactor().scan(iter(lambda: stream.read(SCAN_BYTES), b""))
     leaks = sorted({finding.reason for finding in found if finding.leak})
     return f"it holds something {leaks[0]}" if leaks else None
-
-
-def png_problem(data: bytes) -> str | None:
-    """Why ``data`` is not a PNG and nothing but a PNG; ``None`` when it is one.
-
-    Every chunk is walked to the last byte, so that nothing rides along behind the picture.
-    """
-    if not data.startswith(_PNG_SIGNATURE):
-        return "it is not a PNG"
-    position = len(_PNG_SIGNATURE)
-    first = True
-    while position + _CHUNK_FRAME <= len(data):
-        length = int.from_bytes(data[position : position + 4])
-        kind = data[position + 4 : position + 8]
-        end = position + _CHUNK_FRAME + length
-        if end > len(data):
-            break
-        checksum = int.from_bytes(data[end - 4 : end])
-        if zlib.crc32(data[position + 4 : end - 4]) != checksum:
-            return "it is a damaged PNG"
-        if first and (kind != b"IHDR" or length != _IHDR_BYTES):
-            return "it is not a PNG: it has no header"
-        if first and 0 in (
-            int.from_bytes(data[position + 8 : position + 12]),
-            int.from_bytes(data[position + 12 : position + 16]),
-        ):
-            return "it is an empty PNG"
-        first = False
-        position = end
-        if kind == b"IEND":
-            return None if position == len(data) else "something is appended to the PNG"
-    return "it is a PNG that was cut off"
 
 
 def _digest(file: Path, path: str) -> FileDigest:

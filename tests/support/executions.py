@@ -20,13 +20,20 @@ from runner_e2e.contracts.result import Result, Source
 from runner_e2e.execution import Backoff, RunRequest, run_execution
 
 PREAMBLE = """
-import json, os, pathlib, signal, subprocess, sys, time
+import json, os, pathlib, signal, subprocess, sys, time, zlib
 turn = json.load(open(os.environ["RUNNER_E2E_TURN_FILE"]))
 def emit(**event):
     with open(os.environ["RUNNER_E2E_EVENTS"], "a") as events:
         events.write(json.dumps(event) + "\\n")
 def say(text):
     emit(type="message", text=text)
+def draw(path, size=100):
+    with open(path, "wb") as file:
+        file.write(b"\\x89PNG\\r\\n\\x1a\\n")
+        for kind, data in ((b"IHDR", bytes([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0])),
+                           (b"IDAT", bytes(size)), (b"IEND", b"")):
+            file.write(len(data).to_bytes(4, "big") + kind + data)
+            file.write(zlib.crc32(kind + data).to_bytes(4, "big"))
 """
 
 ANSWER = "say(turn['text'].split()[-1])\n"

@@ -443,8 +443,7 @@ def test_an_agent_that_fills_the_evidence_keeps_what_a_pass_needs(tmp_path: Path
 for number in range(15):
     say("x" * 1_000_000)
 for number in range(60):
-    with open(str(number) + ".png", "wb") as file:
-        file.write(b"\\x89PNG\\r\\n\\x1a\\n" + os.urandom(1) * 2_000_000)
+    draw(str(number) + ".png", 2_000_000)
     emit(type="screenshot", id=str(number), label="x", path=str(number) + ".png", public=True)
 {ANSWER}"""
     ran = run_agent(tmp_path, agent)
@@ -455,6 +454,18 @@ for number in range(60):
     screenshots = ran.result.screenshots or ()
     assert 0 < len(screenshots) < 60
     assert all((ran.out / "attempt-1" / one.file).is_file() for one in screenshots)
+
+
+def test_a_picture_that_only_begins_as_one_costs_the_agent_that_took_it(tmp_path: Path) -> None:
+    agent = """
+draw("a.png")
+with open("a.png", "ab") as file:
+    file.write(b"what rides along")
+emit(type="screenshot", id="a", label="x", path="a.png", public=True)
+"""
+    ran = run_agent(tmp_path, agent)
+    assert ran.verdict == ("candidate_failure", "protocol_error")
+    assert ran.result.screenshots is None
 
 
 SECRET = 'correct/horse+battery="staple"7291'
