@@ -3,8 +3,9 @@
 #
 #   scripts/setup.sh           the environment of runner-e2e, in .venv
 #   scripts/setup.sh test      also what the tests need
+#   scripts/setup.sh paperclip also the Paperclip that the live tests boot: 1.1 GB, kept in a cache
 #
-# Safe to repeat; a step that fails ends the script.
+# Both words may be given. Safe to repeat; a step that fails ends the script.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -42,6 +43,38 @@ install_chromium() {
         apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null
 }
 
+install_test_tools() {
+    command -v node >/dev/null || fail 'Node was not found; the tests need it (20 or newer)'
+    install_chromium
+    lock=tests/node/package-lock.json
+    stamp=tests/node/node_modules/.installed
+    # npm ci starts from nothing each time; a copy of the lock says whether that is needed.
+    if ! cmp -s "$lock" "$stamp"; then
+        npm ci --prefix tests/node --no-audit --no-fund --loglevel=error
+        cp "$lock" "$stamp"
+    fi
+}
+
+# Outside of the checkout: every checkout shares it, and as root the server, which then runs as
+# nobody, could not enter root's home. runner-e2e looks for it in the same place.
+install_paperclip() {
+    local source=tests/live/paperclip cache version directory
+    command -v node >/dev/null || fail 'Node was not found; Paperclip needs it (20 or newer)'
+    version=$(node -p "require('./$source/package.json').dependencies.paperclipai")
+    cache=${XDG_CACHE_HOME:-$HOME/.cache}/runner-e2e
+    [ "$(id -u)" -ne 0 ] || cache=/var/cache/runner-e2e
+    directory=$cache/paperclip-$version
+    cmp -s "$source/package-lock.json" "$directory/node_modules/.installed" && return
+    (
+        umask 022
+        mkdir -p "$directory"
+        cp "$source/package.json" "$source/package-lock.json" "$directory"
+        # Not npm ci: it insists on parts for other systems, which not every registry has.
+        npm install --prefix "$directory" --no-save --no-audit --no-fund --loglevel=error
+        cp "$source/package-lock.json" "$directory/node_modules/.installed"
+    )
+}
+
 # uv reproduces uv.lock to the hash; pip brings uv, so nothing has to be there before.
 python=$(find_python)
 if [ "$(.tools/bin/uv --version 2>/dev/null | cut -d' ' -f2)" != "$uv_version" ]; then
@@ -52,14 +85,10 @@ if [ "$(.tools/bin/uv --version 2>/dev/null | cut -d' ' -f2)" != "$uv_version" ]
 fi
 UV_PYTHON_DOWNLOADS=never UV_PYTHON="$python" .tools/bin/uv sync --frozen --quiet
 
-if [ "${1:-}" = test ]; then
-    command -v node >/dev/null || fail 'Node was not found; the tests need it (20 or newer)'
-    install_chromium
-    lock=tests/node/package-lock.json
-    stamp=tests/node/node_modules/.installed
-    # npm ci starts from nothing each time; a copy of the lock says whether that is needed.
-    if ! cmp -s "$lock" "$stamp"; then
-        npm ci --prefix tests/node --no-audit --no-fund --loglevel=error
-        cp "$lock" "$stamp"
-    fi
-fi
+for what in "$@"; do
+    case $what in
+        test) install_test_tools ;;
+        paperclip) install_paperclip ;;
+        *) fail "there is nothing to set up for \"$what\"; say test or paperclip" ;;
+    esac
+done
