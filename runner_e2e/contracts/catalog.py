@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from runner_e2e.contracts.base import CatalogModel, Document, Omittable
 from runner_e2e.contracts.result import RankingSnapshotEntry
@@ -12,6 +12,7 @@ from runner_e2e.contracts.scalars import (
     Amount,
     Count,
     ExecutionId,
+    HttpUrl,
     ItemId,
     JsonObject,
     JsonValue,
@@ -22,6 +23,7 @@ from runner_e2e.contracts.vocabulary import (
     CredentialName,
     EnvironmentId,
     Generation,
+    PresetName,
     QualificationSource,
 )
 
@@ -80,11 +82,40 @@ class SecretUse(CatalogModel):
     name: CredentialName = Field(alias="$secretRef")
 
 
-class CommandAgent(CatalogModel):
-    """``agent`` of a profile on the command target: a program and its environment."""
+class ModelPrices(CatalogModel):
+    """What a million tokens cost in US dollars, as a public page said on a day (``YYYY-MM-DD``)."""
 
-    command: Annotated[tuple[str, ...], Field(min_length=1)]
+    as_of: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    url: HttpUrl
+    input: Amount
+    cached_input: Omittable[Amount] = None
+    """As ``input`` where it is left out, and so with ``cacheWrite``."""
+    cache_write: Omittable[Amount] = None
+    output: Amount
+
+
+class CommandAgent(CatalogModel):
+    """``agent`` of a profile on the command target: a program and its environment.
+
+    A preset knows how a real agent program is called and read. ``command`` is then the program,
+    where it is not the one on PATH, and what it is to be told after the preset's own settings.
+    """
+
+    command: Omittable[Annotated[tuple[str, ...], Field(min_length=1)]] = None
+    preset: Omittable[PresetName] = None
+    base_url: Omittable[HttpUrl] = None
+    """Where the preset's program finds the model, if not at the provider's own address."""
+    prices: Omittable[ModelPrices] = None
+    """What the preset works the cost out with; without it the program's own figure counts."""
     env: Omittable[dict[str, str | SecretUse]] = None
+
+    @model_validator(mode="after")
+    def _one_program(self) -> CommandAgent:
+        if self.command is None and self.preset is None:
+            raise ValueError("needs 'command' or 'preset'")
+        if self.preset is None and (self.base_url is not None or self.prices is not None):
+            raise ValueError("'baseUrl' and 'prices' belong to a preset")
+        return self
 
 
 class ProfileFixture(CatalogModel):

@@ -18,6 +18,8 @@ KNOWN_CREDENTIALS = (
 
 Generation = Literal["legacy", "native"]
 EnvironmentId = Literal["local", "daytona"]
+PresetName = Literal["codex", "claude-code", "opencode"]
+"""The agent programs that runner-e2e knows how to call."""
 WorkMode = Literal["standard", "planning", "ask"]
 Flow = Literal[
     "agent_chat",

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
+from runner_e2e.agents import PRESETS, Preset, Setup
 from runner_e2e.catalog import Variables, render_agent
 from runner_e2e.contracts.base import canonical_json, explain
-from runner_e2e.contracts.catalog import CommandAgent, MatrixExecution, SecretUse
+from runner_e2e.contracts.catalog import CommandAgent, MatrixExecution, ProfileFixture, SecretUse
 from runner_e2e.contracts.scalars import JsonValue
 from runner_e2e.contracts.vocabulary import KNOWN_CREDENTIALS
 from runner_e2e.environments import RESERVED, RESERVED_PREFIX
@@ -67,8 +68,9 @@ def agent_payload(
     Raises permanent infrastructure ``missing_credential`` naming every variable that is not set,
     before anything was paid for.
     """
-    payload = render_agent(execution.profile, variables)
-    names = sorted(_references(payload))
+    profile = execution.profile
+    payload = render_agent(profile, variables)
+    names = sorted(_references(payload) | _implied(profile))
     missing = [name for name in names if name not in secrets.values]
     if missing:
         raise PermanentInfrastructure(
@@ -79,9 +81,34 @@ def agent_payload(
     return AgentPayload(payload=payload, used={name: secrets.values[name] for name in names})
 
 
-def agent_command(
+def _implied(profile: ProfileFixture) -> set[str]:
+    """The credential that a preset hands its program, unless the payload's ``env`` does so."""
+    preset, env = profile.agent.get("preset"), profile.agent.get("env")
+    known = next((one for name, one in PRESETS.items() if name == preset), None)
+    if known is None or (isinstance(env, dict) and known.key_variable(profile.credential) in env):
+        return set()
+    return {profile.credential}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresetUse:
+    """A preset and what the profile says to it."""
+
+    preset: Preset
+    setup: Setup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandProgram:
+    """What a turn starts, and the preset that knows how, where there is one."""
+
+    agent: AgentCommand
+    preset: PresetUse | None = None
+
+
+def command_program(
     execution: MatrixExecution, variables: Variables, secrets: Secrets
-) -> AgentCommand:
+) -> CommandProgram:
     """Render the payload and put the secrets in.
 
     Raises permanent infrastructure as :func:`agent_payload`, and ``reserved_variable`` and
@@ -102,10 +129,31 @@ def agent_command(
         raise PermanentInfrastructure(
             "reserved_variable", f"profile {execution.profile.id} sets {', '.join(taken)}"
         )
-    return AgentCommand(
-        command=agent.command,
-        environment={
-            name: secrets.values[use.name] if isinstance(use, SecretUse) else use
-            for name, use in environment.items()
-        },
+    values = {
+        name: secrets.values[use.name] if isinstance(use, SecretUse) else use
+        for name, use in environment.items()
+    }
+    use = _preset_use(execution, agent)
+    if use is not None:
+        key, credential = use.setup.key, execution.profile.credential
+        ours = use.preset.environment(use.setup)
+        if key not in values:
+            ours[key] = secrets.values[credential]
+        values = ours | values
+    command = agent.command or ((use.preset.program,) if use else ())
+    return CommandProgram(agent=AgentCommand(command=command, environment=values), preset=use)
+
+
+def _preset_use(execution: MatrixExecution, agent: CommandAgent) -> PresetUse | None:
+    if agent.preset is None:
+        return None
+    profile, preset = execution.profile, PRESETS[agent.preset]
+    setup = Setup(
+        model=profile.model,
+        provider=profile.provider,
+        key=preset.key_variable(profile.credential),
+        base_url=agent.base_url,
+        prices=agent.prices,
+        isolated=execution.environment.id == "daytona",
     )
+    return PresetUse(preset=preset, setup=setup)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from runner_e2e.billing import Lease
 from runner_e2e.catalog import Variables, render_task
+from runner_e2e.contracts.job_record import Resource
 from runner_e2e.contracts.timestamps import format_timestamp, parse_timestamp
 from runner_e2e.environments import TemporaryRoot
+from runner_e2e.environments.daytona import IMAGE_VARIABLE
 from runner_e2e.evidence import write_atomically
 from runner_e2e.execution.agent import Secrets
 from runner_e2e.execution.packaging import OBSERVATION_FILE
@@ -66,6 +69,11 @@ class Attempt:
         return max(0, round(span.total_seconds() * 1000))
 
     @property
+    def leases(self) -> tuple[Lease, ...]:
+        """What it leased."""
+        return self.stage.leases if self.stage is not None else ()
+
+    @property
     def turns(self) -> int:
         """How many turns were seen."""
         return len(self.outcome.turn_timings)
@@ -102,6 +110,8 @@ class Attempting:
     secrets: Secrets
     number: int
     root: TemporaryRoot
+    on_resource: Callable[[Resource], None] = lambda _: None
+    """Hears of what is made outside this machine, before anything else happens there."""
 
     def run(self) -> Attempt:
         """Run the flow and take everything down. Whatever fails becomes the failure."""
@@ -110,7 +120,7 @@ class Attempting:
         session: Session | None = None
         problems: tuple[str, ...] = ()
         try:
-            stage = stage_of(self.request, self.secrets, self.number, self.root)
+            stage = stage_of(self.request, self.secrets, self.number, self.root, self._note)
             variables = self._variables(stage.workspace_path)
             session = stage.session(variables)
             outcome = self._drive(session, variables)
@@ -144,6 +154,16 @@ class Attempting:
             return failure_of(error)
         return None
 
+    def _note(self, sandbox_id: str, created_at: str, deleted_at: str | None) -> None:
+        self.on_resource(
+            Resource(
+                kind="daytona_sandbox",
+                id=sandbox_id,
+                created_at=created_at,
+                deleted_at=deleted_at,
+            )
+        )
+
     def _drive(self, session: Session, variables: Variables) -> FlowOutcome:
         request = self.request
         timeouts = request.execution.task.attempt_timeout_ms
@@ -164,6 +184,9 @@ class Attempting:
             environment_id=execution.environment.id,
             environment_fixture_id=execution.environment.id,
             workspace_path=workspace,
+            daytona_image=self.request.environ.get(IMAGE_VARIABLE)
+            if execution.environment.id == "daytona"
+            else None,
         )
 
 

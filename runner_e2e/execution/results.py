@@ -44,7 +44,10 @@ def runtime_of(request: RunRequest, judged: Judged) -> RuntimeUsage:
     """What one attempt used of its environment."""
     spans = [RunSpan(started_at=run.started_at, finished_at=run.finished_at) for run in judged.runs]
     return runtime_usage(
-        request.execution.environment.id, spans, finished_at=judged.attempt.finished_at
+        request.execution.environment.id,
+        spans,
+        judged.attempt.leases,
+        finished_at=judged.attempt.finished_at,
     )
 
 

@@ -6,14 +6,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, assert_never
 
+from runner_e2e.agents import PresetWorkplace
+from runner_e2e.billing import Lease
 from runner_e2e.catalog import Variables
-from runner_e2e.contracts.catalog import CommandTarget, PaperclipTarget
+from runner_e2e.contracts.catalog import CommandTarget, DaytonaOptions, PaperclipTarget
 from runner_e2e.environments import MARKER, LocalWorkplace, TemporaryRoot, end_marked
-from runner_e2e.execution.agent import Secrets, agent_command, agent_payload
+from runner_e2e.environments.daytona import (
+    DaytonaAccount,
+    DaytonaClient,
+    DaytonaWorkplace,
+    Note,
+    Sandboxes,
+    expect_sandboxes,
+    image_from_environ,
+)
+from runner_e2e.execution.agent import Secrets, agent_payload, command_program
 from runner_e2e.execution.request import RunRequest
 from runner_e2e.failures import PermanentInfrastructure
-from runner_e2e.flows import Session
-from runner_e2e.targets.command import CommandSession
+from runner_e2e.flows import Capability, Session, Workplace
+from runner_e2e.targets.command import COMMAND_CAPABILITIES, CommandSession
 from runner_e2e.targets.paperclip import PaperclipPlace, PaperclipSession
 
 MAX_LOGS_BYTES = 40 * 1024 * 1024
@@ -31,6 +42,10 @@ class Stage(Protocol):
     def session(self, variables: Variables) -> Session:
         """Begin. Called once."""
 
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        """What is paid for by the hour."""
+
     def verify(self) -> None:
         """Look at what is left, after the session was closed. Raises an execution error."""
 
@@ -40,12 +55,12 @@ class Stage(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class CommandStage:
-    """A workplace of this machine, for a program that is started once a turn."""
+    """A workplace here or at Daytona, for a program that is started once a turn."""
 
     request: RunRequest
     secrets: Secrets
     number: int
-    workplace: LocalWorkplace
+    workplace: Workplace
 
     @property
     def workspace_path(self) -> str:
@@ -55,13 +70,24 @@ class CommandStage:
     def session(self, variables: Variables) -> CommandSession:
         """Begin with the profile's program."""
         request = self.request
+        program = command_program(request.execution, variables, self.secrets)
+        workplace, use = self.workplace, program.preset
+        if use is not None:
+            workplace = PresetWorkplace(inner=workplace, preset=use.preset, setup=use.setup)
+        leased = {Capability.LEASES} if workplace.environment_id == "daytona" else set()
         return CommandSession(
-            workplace=self.workplace,
-            agent=agent_command(request.execution, variables, self.secrets),
+            workplace=workplace,
+            agent=program.agent,
+            capabilities=COMMAND_CAPABILITIES | leased,
             execution_id=request.execution.id,
             attempt=self.number,
             cancel_token=request.cancel,
         )
+
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        """What the workplace leased."""
+        return self.workplace.leases
 
     def verify(self) -> None:
         """Nothing is kept that the evidence does not have."""
@@ -98,6 +124,11 @@ class PaperclipStage:
         )
         return self._session
 
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        """The server runs on this machine."""
+        return ()
+
     def verify(self) -> None:
         """The server kept to its home, and no secret lies there in clear."""
         self.place.verify(self.secrets.values)
@@ -108,27 +139,52 @@ class PaperclipStage:
             self._session.hand_over(target)
 
 
-def stage_of(request: RunRequest, secrets: Secrets, number: int, root: TemporaryRoot) -> Stage:
-    """The stage for the target. Raises permanent infrastructure ``unsupported_environment``."""
-    execution, target = request.execution, request.target
-    if execution.environment.id != "local":
-        raise PermanentInfrastructure(
-            "unsupported_environment",
-            f"the {target.kind} target cannot run in {execution.environment.id}",
+def _workplace(request: RunRequest, root: TemporaryRoot, note: Note) -> Workplace:
+    """Where the turns of a command agent run."""
+    execution = request.execution
+    share = MAX_LOGS_BYTES // (2 * execution.task.expected_run_count)
+    log_bytes = min(MAX_LOG_BYTES, share)
+    if execution.environment.id == "local":
+        return LocalWorkplace(
+            root=root, ambient=request.environ, cancel=request.cancel, log_bytes=log_bytes
         )
+    account = DaytonaAccount.from_environ(request.environ)
+    image = image_from_environ(request.environ)
+    expect_sandboxes(root)
+    return DaytonaWorkplace(
+        sandboxes=Sandboxes(
+            client=DaytonaClient(account=account, cancel=request.cancel),
+            token=root.token,
+            execution_id=execution.id,
+            image=image,
+            options=execution.environment.daytona or DaytonaOptions(),
+            attempt_ms=execution.task.attempt_timeout_ms.daytona,
+            note=note,
+        ),
+        log_bytes=log_bytes,
+    )
+
+
+def stage_of(
+    request: RunRequest, secrets: Secrets, number: int, root: TemporaryRoot, note: Note
+) -> Stage:
+    """The stage for the target. Raises permanent infrastructure ``unsupported_environment``.
+
+    ``note`` hears of every sandbox as it comes and goes.
+    """
+    execution, target = request.execution, request.target
     match target:
         case CommandTarget():
-            share = MAX_LOGS_BYTES // (2 * execution.task.expected_run_count)
-            workplace = LocalWorkplace(
-                root=root,
-                ambient=request.environ,
-                cancel=request.cancel,
-                log_bytes=min(MAX_LOG_BYTES, share),
-            )
+            workplace = _workplace(request, root, note)
             return CommandStage(
                 request=request, secrets=secrets, number=number, workplace=workplace
             )
         case PaperclipTarget():
+            if execution.environment.id != "local":
+                raise PermanentInfrastructure(
+                    "unsupported_environment",
+                    f"the {target.kind} target cannot run in {execution.environment.id}",
+                )
             place = PaperclipPlace(
                 version=target.version,
                 root=root.path,

@@ -78,7 +78,9 @@ class RunningTurn(Protocol):
 class Workplace(Protocol):
     """An isolated place with a workspace, a state directory and room for turns."""
 
-    environment_id: EnvironmentId
+    @property
+    def environment_id(self) -> EnvironmentId:
+        """What a catalog calls it."""
 
     @property
     def workspace_path(self) -> str:

@@ -58,6 +58,11 @@ from runner_e2e.targets.command.protocol import (
 
 ACCEPTED_TEXT = "The plan is accepted. Carry it out."
 EXECUTED_TEXT = "The tool was executed. Its result is in the turn file."
+COMMAND_CAPABILITIES = frozenset(
+    {Capability.RESTART, Capability.TOOLS, Capability.SESSIONS, Capability.ARTIFACTS}
+)
+"""What it offers wherever its turns run."""
+
 DECLINED_TEXT = "The tool call was declined. Go on without it."
 
 
@@ -91,9 +96,7 @@ class CommandSession:
     execution_id: str
     attempt: int
     cancel_token: CancelToken
-    capabilities: frozenset[Capability] = frozenset(
-        {Capability.RESTART, Capability.TOOLS, Capability.SESSIONS, Capability.ARTIFACTS}
-    )
+    capabilities: frozenset[Capability] = COMMAND_CAPABILITIES
     _memory: Memory = field(default_factory=Memory)
     _file: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
     _title: str = ""

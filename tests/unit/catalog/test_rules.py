@@ -320,7 +320,7 @@ def test_the_credential_of_an_environment_is_not_a_profiles(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("agent", "expected"),
     [
-        ({}, "profiles[0].agent: 'command' is missing"),
+        ({}, "profiles[0].agent: needs 'command' or 'preset'"),
         ({"command": []}, "profiles[0].agent.command: "),
         ({"command": ["a"], "envs": {}}, "profiles[0].agent.envs: this field is unknown"),
         ({"command": ["a"], "env": {"N": 3}}, "profiles[0].agent.env.N: must be"),
