@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from runner_e2e.catalog.command_files import CommandFile, command_of, with_command
+from runner_e2e.catalog.command_files import (
+    ADAPTER_PACKAGE,
+    CommandFile,
+    command_of,
+    with_command,
+)
 from runner_e2e.catalog.expansion import Cell
 from runner_e2e.catalog.expressions import compile_problems
 from runner_e2e.catalog.rendering import (
@@ -20,12 +25,14 @@ from runner_e2e.catalog.rendering import (
     rendered_task,
     task_document,
 )
+from runner_e2e.catalog.source import path_name
 from runner_e2e.catalog.templates import (
     CELL_VARIABLES,
     TemplateFault,
     render_json,
     variables_of_json,
 )
+from runner_e2e.catalog.vacuity import vacuous_parts
 from runner_e2e.contracts.base import canonical_json, digest, dump_tree
 from runner_e2e.contracts.catalog import (
     EnvironmentFixture,
@@ -113,31 +120,42 @@ def _profile_definition(
     if command is not None:
         relative = list(command)
         for file in files:
-            relative[file.argument] = file.path
+            if file.argument is not None:
+                relative[file.argument] = file.path
         agent = with_command(agent, relative)
+    if any(file.argument is None for file in files):
+        agent.pop(ADAPTER_PACKAGE)  # its files say more than where they lie
     document["agent"] = _outcomes(agent, cells, render_json)
     document["files"] = [
-        {"path": file.path, "sha256": file.sha256}
-        for file in sorted(files, key=lambda file: (file.argument, file.path))
+        {"path": file.path, "sha256": file.sha256} for file in sorted(files, key=_file_order)
     ]
     return document
+
+
+def _file_order(file: CommandFile) -> tuple[int, str]:
+    return (-1 if file.argument is None else file.argument, file.path)
 
 
 def _environment_definition(environment: EnvironmentFixture) -> dict[str, Any]:
     return environment.model_dump(mode="json", exclude={"label", "groups"})
 
 
+_JUDGED = ("marker", "matchers", "flowOptions", "questionAnswer", "planMarkers")
+"""What an answer is compared with."""
+
 Render = Callable[[Any, Mapping[str, str]], Any]
 
 
 def _task_renderer(task: TaskFixture, document: Mapping[str, Any]) -> Render:
-    judged = [document["marker"], document["matchers"], document.get("flowOptions")]
+    judged = [document.get(key) for key in _JUDGED]
     varies = not variables_of_json(judged).isdisjoint(CELL_VARIABLES)
 
     def render(document: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
         rendered = render_document(document, values)
         if varies:
             _check(rendered_task(task, rendered))
+            for steps, reason in vacuous_parts(rendered):
+                raise TemplateFault(f"{path_name(steps)}: {reason}")
         # All matchers must pass; which is written first says nothing.
         rendered["matchers"] = sorted(rendered["matchers"], key=canonical_json)
         return rendered

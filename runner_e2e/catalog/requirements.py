@@ -15,10 +15,15 @@ class FlowRequirements:
     runs: int | None
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    judging_steps: tuple[str, ...] | None = None
+    """The steps of a script that check something; a case without any of them needs a matcher.
+
+    ``None`` where the flow itself always checks what the agent did.
+    """
 
 
 REQUIREMENTS: Mapping[Flow, FlowRequirements] = {
-    "single_turn": FlowRequirements(runs=1),
+    "single_turn": FlowRequirements(runs=1, judging_steps=()),
     "plan_revision_acceptance": FlowRequirements(
         runs=3, required=("revisionRequest", "planMarkers", "flowOptions")
     ),
@@ -34,7 +39,11 @@ REQUIREMENTS: Mapping[Flow, FlowRequirements] = {
     "governed_tool_review": FlowRequirements(
         runs=2, required=("toolReviewDecision", "flowOptions")
     ),
-    "agent_chat": FlowRequirements(runs=None, required=("flowOptions",)),
+    "agent_chat": FlowRequirements(
+        runs=None,
+        required=("flowOptions",),
+        judging_steps=("expect", "expect_idle", "expect_tasks"),
+    ),
 }
 """Reference 1.9 and 3.8. A key that a flow has no use for is a mistake, not a spare."""
 

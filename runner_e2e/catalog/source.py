@@ -59,5 +59,10 @@ class Place:
     @property
     def name(self) -> str:
         """The path in the form ``tasks[0].matchers[1].pattern``."""
-        text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
-        return text.removeprefix(".")
+        return path_name(self.path)
+
+
+def path_name(path: Steps) -> str:
+    """Write a path out as ``tasks[0].matchers[1].pattern``."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import reduce
+from operator import truediv
 from typing import Any
 
 from pydantic import ValidationError
@@ -20,6 +22,7 @@ from runner_e2e.catalog.templates import (
     render_text,
     variables_of,
 )
+from runner_e2e.catalog.vacuity import is_judged, vacuous_parts
 from runner_e2e.catalog.wording import listed, nearest, problems_of
 from runner_e2e.contracts.matcher import Matcher
 from runner_e2e.contracts.scalars import JsonValue
@@ -30,8 +33,6 @@ _SAMPLE_VALUES: Mapping[str, str] = {
     **sample_variables("suite.profile.local.case", "profile", "local").mapping(),
     "marker": "E2E_OK_0123456789ab-1",
 }
-# An empty marker is found in every answer.
-_NEVER_BLANK = frozenset({"title", "marker", "prompt"})
 _EXPRESSION_FIELDS = {"message_regex": "pattern", "json_schema": "schema"}
 
 
@@ -45,11 +46,10 @@ def task_problems(part: Part[TaskFixture]) -> Iterator[Problem]:
             continue
         known = [name for name in VARIABLES if key != "marker" or name != "marker"]
         yield from template_problems(value, part.place / key, known)
-        if key in _NEVER_BLANK and not value.strip():
-            yield (part.place / key).problem("must not be blank")
     if part.sound("matchers"):
         for index, matcher in enumerate(document["matchers"]):
             yield from _matcher_problems(matcher, part.place / "matchers" / index)
+    yield from _vacuity_problems(part, document)
 
 
 def template_problems(value: JsonValue, place: Place, known: Collection[str]) -> Iterator[Problem]:
@@ -91,6 +91,23 @@ def _matcher_problems(document: Mapping[str, Any], place: Place) -> Iterator[Pro
     field = _EXPRESSION_FIELDS.get(matcher.kind, "path")
     for message in compile_problems(matcher):
         yield (place / field).problem(message)
+
+
+def _vacuity_problems(part: Part[TaskFixture], document: Mapping[str, Any]) -> Iterator[Problem]:
+    """Checks that could only ever be green. What cannot be filled in was reported as such."""
+    for key, value in document.items():
+        if key not in part.raw or not part.sound(key):
+            continue
+        try:
+            rendered = render_json(value, _SAMPLE_VALUES)
+        except TemplateFault:
+            continue
+        for steps, reason in vacuous_parts({key: rendered}):
+            yield reduce(truediv, steps, part.place).problem(reason)
+    if part.sound("matchers", "flow", "flowOptions") and not is_judged(part.model):
+        yield (part.place / "matchers").problem(
+            f"nothing checks what the agent did: the flow {part.model.flow} needs a matcher here"
+        )
 
 
 def _flow_problems(part: Part[TaskFixture]) -> Iterator[Problem]:
