@@ -290,6 +290,7 @@ def _cell(chosen: Observation, result: Result) -> CellInsight:
         reason=chosen.reason,
         file=chosen.file,
         flaky=result.green and result.attempt > 1,
+        confirm=chosen.confirm,
     )
 
 
@@ -297,11 +298,16 @@ def _cost(billing: AggregateBillingSummary, cells: Sequence[CellInsight]) -> Cos
     """Say what is known of the cost, and of how many runs it is not.
 
     A cell without a result may have spent money too; it counts as one run without a price, unless
-    its job was skipped and so never began.
+    its job was skipped and so never began. Repeats of failures were paid for, too.
     """
     skipped = sum(cell.state == "skipped" for cell in cells)
+    repeats = [cell.confirm for cell in cells if cell.confirm is not None]
     return CostInsight(
         reported=billing.reported_llm_cost_usd,
-        at_least=billing.observed_and_estimated_cost_usd,
-        unpriced=billing.llm.run_count - billing.llm.runs_with_reported_cost - skipped,
+        at_least=billing.observed_and_estimated_cost_usd
+        + sum(repeat.cost_at_least_usd for repeat in repeats),
+        unpriced=billing.llm.run_count
+        - billing.llm.runs_with_reported_cost
+        - skipped
+        + sum(repeat.unpriced for repeat in repeats),
     )

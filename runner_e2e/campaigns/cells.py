@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -13,12 +13,13 @@ from runner_e2e.campaigns.observations import FOREIGN, UNKNOWN, Observation
 from runner_e2e.campaigns.trees import MIB, Found, Tree, Unreadable
 from runner_e2e.contracts.base import Document, parse
 from runner_e2e.contracts.evidence import FileDigest
-from runner_e2e.contracts.insights import Extra, UnreadableFile
+from runner_e2e.contracts.insights import Confirmation, Extra, UnreadableFile
 from runner_e2e.contracts.job_record import AttemptRecord, JobRecord
 from runner_e2e.contracts.result import Result
 from runner_e2e.contracts.upgrade import canonical_execution_id, upgrade_result
 from runner_e2e.contracts.vocabulary import CellState
 from runner_e2e.errors import DocumentError
+from runner_e2e.failures import POLICY
 
 MAX_DOCUMENT_BYTES = 16 * MIB
 MAX_TOTAL_BYTES = 1024 * MIB
@@ -188,6 +189,7 @@ class CellReader:
             rank=job.run_attempt,
             code=attempt.code if attempt else None,
             images=images,
+            confirm=_confirmation(job.repeats),
         )
 
     def _executed(
@@ -199,6 +201,7 @@ class CellReader:
         rank: int = UNKNOWN,
         code: str | None = None,
         images: tuple[PublicImage, ...] = (),
+        confirm: Confirmation | None = None,
     ) -> Observation:
         """Tell the state of a result that is what it says."""
         said, planned = result.suite_definition_hash, self._definition(execution_id)
@@ -223,6 +226,7 @@ class CellReader:
             code=code,
             result=upgrade_result(result, self.expectation.executions),
             images=images,
+            confirm=None if state == "passed" else confirm,
         )
 
     def _definition(self, execution_id: str) -> str:
@@ -250,6 +254,23 @@ class CellReader:
                 f"it is of definition {job.suite_definition_hash[:12]}, the plan of {planned[:12]}"
             )
         return None
+
+
+def _confirmation(repeats: Sequence[AttemptRecord]) -> Confirmation | None:
+    """What the repeats of a failure came to. What infrastructure stopped is in neither count."""
+    if not repeats:
+        return None
+    failed = sum(
+        one.failure_class is not None and POLICY[one.failure_class].measured for one in repeats
+    )
+    bills = [one.billing for one in repeats if one.billing is not None]
+    return Confirmation(
+        repeats=len(repeats),
+        passed=sum(one.status == "passed" for one in repeats),
+        failed=failed,
+        cost_at_least_usd=sum(bill.observed_and_estimated_cost_usd for bill in bills),
+        unpriced=sum(bill.llm.run_count - bill.llm.runs_with_reported_cost for bill in bills),
+    )
 
 
 def _extra(execution_id: str, file: str) -> Extra:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from runner_e2e.campaigns.evidence import PublicImage
-from runner_e2e.contracts.insights import Extra, UnreadableFile
+from runner_e2e.contracts.insights import Confirmation, Extra, UnreadableFile
 from runner_e2e.contracts.result import Result
 from runner_e2e.contracts.vocabulary import CellState
 
@@ -38,6 +38,8 @@ class Observation:
     ended_at: str | None = None
     """When the job ended, for a cell without a result."""
     images: tuple[PublicImage, ...] = ()
+    confirm: Confirmation | None = None
+    """How the repeats of a failure ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

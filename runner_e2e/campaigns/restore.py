@@ -97,4 +97,5 @@ def _observation(cell: CellInsight, result: Result, images: tuple[PublicImage, .
         result=result if executed else None,
         ended_at=None if executed else result.finished_at,
         images=images if executed else (),
+        confirm=cell.confirm,
     )

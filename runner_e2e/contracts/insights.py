@@ -27,11 +27,17 @@ INSIGHTS_V1: Literal["runner-e2e.insights/v1"] = "runner-e2e.insights/v1"
 
 
 class Confirmation(Document):
-    """How repeats of a red execution inside the same job ended."""
+    """How repeats of a red execution inside the same job ended.
+
+    Those that neither passed nor failed say nothing of the candidate: infrastructure stopped them.
+    """
 
     repeats: Count
     passed: Count
     failed: Count
+    cost_at_least_usd: Amount = 0
+    """What they cost, as far as it is known; the result's own cost does not include it."""
+    unpriced: Count = 0
 
 
 class CellInsight(Document):

@@ -56,6 +56,8 @@ class JobRecord(Document):
     started_at: Timestamp
     finished_at: Omittable[Timestamp] = None
     attempts: tuple[AttemptRecord, ...]
+    repeats: tuple[AttemptRecord, ...] = ()
+    """Runs after a final failure, to tell a break from noise. They change no result."""
     resources: tuple[Resource, ...]
     files: tuple[FileDigest, ...]
     """What the job wrote, relative to the record; a later stage trusts a file by its digest."""

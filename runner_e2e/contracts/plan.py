@@ -14,7 +14,15 @@ from runner_e2e.contracts.base import Document, Omittable, digest, dump_tree
 from runner_e2e.contracts.catalog import QuarantineEntry, SuiteGate
 from runner_e2e.contracts.estimates import Estimate
 from runner_e2e.contracts.result import RankingSnapshotEntry, Source
-from runner_e2e.contracts.scalars import Count, ExecutionId, ItemId, Ordinal, Sha256, Timestamp
+from runner_e2e.contracts.scalars import (
+    Amount,
+    Count,
+    ExecutionId,
+    ItemId,
+    Ordinal,
+    Sha256,
+    Timestamp,
+)
 from runner_e2e.contracts.vocabulary import CredentialName, EnvironmentId, Flow, Generation
 
 PLAN_V1: Literal["runner-e2e.plan/v1"] = "runner-e2e.plan/v1"
@@ -126,6 +134,14 @@ class Shard(Document):
     max_parallel: Ordinal
 
 
+class ConfirmPlan(Document):
+    """How failures are repeated inside their own job: up to ``repeats`` times, until one passes."""
+
+    repeats: Ordinal
+    budget_usd: Omittable[Amount] = None
+    """What the repeats of one execution may cost; without it, only their number is capped."""
+
+
 class Plan(Document):
     """The expected set and its digest. ``executions`` stand in catalog order."""
 
@@ -135,6 +151,7 @@ class Plan(Document):
     tool_version: str
     selection: Selection
     max_retries: Count
+    confirm: Omittable[ConfirmPlan] = None
     catalog: PlannedCatalog
     executions: tuple[PlannedExecution, ...]
     shards: tuple[Shard, ...]

@@ -75,10 +75,12 @@ class Packer:
             return clean, None
         return clean, failure_of(SecretLeak("secret_leak", f"{RESULT_FILE}: {', '.join(leaks)}"))
 
-    def write(self, target: Path, result: Result, manifest: EvidenceManifest) -> None:
+    def write(
+        self, target: Path, result: Result, manifest: EvidenceManifest, name: str = RESULT_FILE
+    ) -> None:
         """Write a clean result beside its evidence and list it in the manifest."""
-        write_atomically(target / RESULT_FILE, dump(result))
-        files = tuple(sorted({*manifest.files, RESULT_FILE}))
+        write_atomically(target / name, dump(result))
+        files = tuple(sorted({*manifest.files, name}))
         write_atomically(target / MANIFEST, dump(manifest.model_copy(update={"files": files})))
 
 

@@ -20,7 +20,9 @@ from runner_e2e.execution.request import RunRequest
 
 RECORD_FILE = "job-record.json"
 RESULT_FILE = "result.json"
-_ATTEMPT = re.compile(r"attempt-[0-9]+")
+REPEATS = "confirm"
+"""The directory of what repeats left."""
+_OURS = re.compile(rf"attempt-[0-9]+|{REPEATS}")
 _CHUNK = 1024 * 1024
 
 
@@ -31,7 +33,7 @@ def clear(out: Path) -> None:
         for name in (RESULT_FILE, RECORD_FILE):
             (out / name).unlink(missing_ok=True)
         for path in out.iterdir():
-            if _ATTEMPT.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+            if _OURS.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
     except OSError as error:
         raise UsageError(
@@ -63,6 +65,7 @@ class Recorder:
     request: RunRequest
     started_at: str
     attempts: list[AttemptRecord] = field(default_factory=list)
+    repeats: list[AttemptRecord] = field(default_factory=list)
     resources: dict[str, Resource] = field(default_factory=dict)
 
     def resource(self, resource: Resource) -> None:
@@ -91,6 +94,7 @@ class Recorder:
             started_at=self.started_at,
             finished_at=finished_at,
             attempts=tuple(self.attempts),
+            repeats=tuple(self.repeats),
             resources=tuple(self.resources.values()),
             files=tuple(files),
         )

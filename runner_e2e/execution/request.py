@@ -44,7 +44,9 @@ class RunRequest:
 
     ``deadline_minutes`` is the time-out of the job around us, ``None`` where there is none.
     ``environ`` is where the secrets are; ``credentials`` are names that the catalog declares
-    beyond the contract's four. ``keep`` leaves the temporary root for a person to look at.
+    beyond the contract's four. A final failure of the candidate is repeated up to ``repeats``
+    times, until one passes, as long as all of them cost no more than ``repeat_budget_usd``.
+    ``keep`` leaves the temporary root for a person to look at.
     """
 
     execution: MatrixExecution
@@ -55,6 +57,8 @@ class RunRequest:
     environ: Mapping[str, str] = field(repr=False)
     plan_digest: str | None = None
     max_retries: int = 1
+    repeats: int = 0
+    repeat_budget_usd: float | None = None
     run_id: str | None = None
     run_attempt: int = 1
     keep: bool = False

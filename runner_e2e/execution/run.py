@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,7 +14,14 @@ from runner_e2e.evidence import Redactor, write_atomically
 from runner_e2e.execution.agent import Secrets
 from runner_e2e.execution.attempt import Attempt, Attempting, not_begun, now
 from runner_e2e.execution.packaging import Packed, Packer
-from runner_e2e.execution.records import RESULT_FILE, Recorder, clear, digests, root_resource
+from runner_e2e.execution.records import (
+    REPEATS,
+    RESULT_FILE,
+    Recorder,
+    clear,
+    digests,
+    root_resource,
+)
 from runner_e2e.execution.request import RunOutcome, RunRequest
 from runner_e2e.execution.results import Judged, billing_of, result_of
 from runner_e2e.failures import (
@@ -27,6 +34,7 @@ from runner_e2e.failures import (
 )
 
 INTERRUPTED = "interrupted"
+REPEAT_FILE = "repeat.json"
 RESERVE_S = 180.0
 """What a job needs after its last attempt: packing, upload."""
 
@@ -64,13 +72,15 @@ class _Job:
         packer = self._packer(secrets)
         interrupted = False
         while True:
-            self.judged.append(self._attempt(len(self.judged) + 1, secrets, packer, recorder))
-            judged = self.judged[-1] = self._without_leak(packer)
+            number = len(self.judged) + 1
+            directory = self._directory(number)
+            self.judged.append(self._attempt(number, directory, secrets, packer, recorder))
+            judged = self.judged[-1] = self._without_leak(packer, self.judged)
             wait = self._wait_before_retry(judged.failure)
             if wait is None and self._wants_retry(judged.failure):
                 self.judged[-1] = judged = self._without_time(judged)
             result, _ = packer.clean(result_of(request, self.judged))
-            packer.write(self._directory(judged.attempt.number), result, judged.manifest)
+            packer.write(directory, result, judged.manifest)
             recorder.attempts.append(self._record(judged))
             if wait is None:
                 interrupted = judged.failure is not None and judged.failure.code == INTERRUPTED
@@ -87,7 +97,53 @@ class _Job:
             finished_at=now(),
             files=digests(request.out),
         )
+        if not interrupted and self._repeat(secrets, packer, recorder):
+            # A job that is cut off among its repeats has its result and its record already.
+            record = recorder.write("finished", finished_at=now(), files=digests(request.out))
         return RunOutcome(result=result, record=record)
+
+    def _repeat(self, secrets: Secrets, packer: Packer, recorder: Recorder) -> int:
+        """Repeat a final failure of the candidate until one passes; how often it was."""
+        request, failure = self.request, self.judged[-1].failure
+        if failure is None or not POLICY[failure.failure_class].measured:
+            return 0
+        repeats: list[Judged] = []
+        for count in range(1, request.repeats + 1):
+            refusal = self._why_no_repeat(repeats)
+            if refusal is not None:
+                self.say(f"not repeated: {refusal}")
+                break
+            self.say(f"repeat {count} of a failure begins")
+            directory = request.out / REPEATS / str(count)
+            number = len(self.judged) + count
+            repeats.append(self._attempt(number, directory, secrets, packer, recorder))
+            repeats[-1] = self._without_leak(packer, repeats[-1:])
+            # Under another name than a result's, so that nobody takes it for one.
+            result, _ = packer.clean(result_of(request, repeats[-1:]))
+            packer.write(directory, result, repeats[-1].manifest, name=REPEAT_FILE)
+            recorder.repeats.append(self._record(repeats[-1]))
+            if repeats[-1].failure is None:
+                break
+        return len(repeats)
+
+    def _why_no_repeat(self, repeats: Sequence[Judged]) -> str | None:
+        """Say what speaks against another repeat: a signal, the clock or the budget."""
+        request = self.request
+        if request.cancel.cancelled:
+            return "the job is cancelled"
+        if not self._fits(0.0):
+            return "no time was left"
+        if request.repeat_budget_usd is None:
+            return None
+        # A repeat is expected to cost what the failure did. What has no price fits no budget.
+        bills = [billing_of(request, [one]) for one in (self.judged[-1], *repeats)]
+        if not all(bill is not None and bill.complete for bill in bills):
+            return "its cost is unknown, and the repeats have a budget"
+        first, *spent = (bill.observed_and_estimated_cost_usd for bill in bills if bill)
+        expected = first + sum(spent)
+        if expected > request.repeat_budget_usd:
+            return f"${expected:.4f} is more than the ${request.repeat_budget_usd:.4f} allowed"
+        return None
 
     def _packer(self, secrets: Secrets) -> Packer:
         redactor = Redactor(secrets.values)
@@ -98,29 +154,31 @@ class _Job:
     def _directory(self, attempt: int) -> Path:
         return self.request.out / f"attempt-{attempt}"
 
-    def _without_leak(self, packer: Packer) -> Judged:
+    def _without_leak(self, packer: Packer, attempts: Sequence[Judged]) -> Judged:
         """The last attempt. A secret in what would be its result is a leak like any other."""
-        judged = self.judged[-1]
-        _, leak = packer.clean(result_of(self.request, self.judged))
+        judged = attempts[-1]
+        _, leak = packer.clean(result_of(self.request, attempts))
         if leak is None or (judged.failure and judged.failure.failure_class == "secret_leak"):
             return judged
         return replace(judged, failure=combine_scan(judged.failure, leak))
 
-    def _attempt(self, number: int, secrets: Secrets, packer: Packer, recorder: Recorder) -> Judged:
-        """Run one attempt in a fresh root, pack its evidence, delete the root."""
+    def _attempt(
+        self, number: int, target: Path, secrets: Secrets, packer: Packer, recorder: Recorder
+    ) -> Judged:
+        """Run one attempt in a fresh root, pack its evidence into ``target``, delete the root."""
         self.say(f"attempt {number} begins")
         problems: list[str] = []
         try:
             root = self._root(recorder)
         except OSError as error:
             attempt = not_begun(number, error)
-            packed = self._pack(attempt, packer, recorder, problems)
+            packed = self._pack(attempt, target, packer, recorder, problems)
         else:
             try:
                 attempt = Attempting(
                     request=self.request, secrets=secrets, number=number, root=root
                 ).run()
-                packed = self._pack(attempt, packer, recorder, problems)
+                packed = self._pack(attempt, target, packer, recorder, problems)
             finally:
                 if self.request.keep:
                     root.keep()
@@ -139,7 +197,12 @@ class _Job:
         )
 
     def _pack(
-        self, attempt: Attempt, packer: Packer, recorder: Recorder, problems: list[str]
+        self,
+        attempt: Attempt,
+        target: Path,
+        packer: Packer,
+        recorder: Recorder,
+        problems: list[str],
     ) -> Packed:
         """Pack the evidence out of a directory that no agent ever knew of."""
         try:
@@ -150,7 +213,7 @@ class _Job:
             attempt.hand_over(shelf.path)
             return packer.pack(
                 shelf.path,
-                self._directory(attempt.number),
+                target,
                 passed=attempt.failure is None,
                 turns=attempt.turns,
             )

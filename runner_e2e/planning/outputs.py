@@ -54,6 +54,8 @@ def github_outputs(plan: Plan) -> dict[str, str]:
         "needs_daytona": _line(_needs_daytona(plan)),
         "max_parallel": str(plan.shards[0].max_parallel if plan.shards else 1),
         "max_retries": str(plan.max_retries),
+        "confirm": str(plan.confirm.repeats if plan.confirm else 0),
+        "confirm_budget": _budget(plan),
         "plan_digest": plan.digest,
         "definition_hashes": _line(
             {item.job.suite_id: item.suite_definition_hash for item in plan.executions}
@@ -90,6 +92,12 @@ def _entry(name: str, value: str) -> str:
     while delimiter in value:
         delimiter = secrets.token_hex(16)
     return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+
+
+def _budget(plan: Plan) -> str:
+    """In dollars; empty where there is none."""
+    budget = plan.confirm.budget_usd if plan.confirm else None
+    return "" if budget is None else str(budget)
 
 
 def _line(value: Any) -> str:

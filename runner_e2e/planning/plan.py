@@ -13,6 +13,7 @@ from runner_e2e.contracts.estimates import Estimate, Estimates
 from runner_e2e.contracts.plan import (
     PLAN_V1,
     CampaignSource,
+    ConfirmPlan,
     MatrixJob,
     Plan,
     PlannedCatalog,
@@ -39,6 +40,7 @@ class PlanOptions:
     source: CampaignSource
     tool_version: str
     max_retries: int = 1
+    confirm: ConfirmPlan | None = None
     shard_size: int = MAX_SHARD
     max_parallel: int = 20
 
@@ -70,9 +72,10 @@ def build_plan(
         tool_version=options.tool_version,
         selection=selectors.document(),
         max_retries=options.max_retries,
+        confirm=options.confirm,
         catalog=_planned_catalog(catalog),
         executions=tuple(
-            _planned_execution(item, shard, options.max_retries, estimates.get(item.id))
+            _planned_execution(item, shard, options, estimates.get(item.id))
             for item, shard in zip(executions, shard_of, strict=True)
         ),
         shards=_shards(shard_of, options.max_parallel),
@@ -94,9 +97,10 @@ def _expected_ms(execution: MatrixExecution, estimate: Estimate | None) -> float
 
 
 def _planned_execution(
-    execution: MatrixExecution, shard: int, max_retries: int, estimate: Estimate | None
+    execution: MatrixExecution, shard: int, options: PlanOptions, estimate: Estimate | None
 ) -> PlannedExecution:
     environment = execution.environment.id
+    repeats = options.confirm.repeats if options.confirm else 0
     job = MatrixJob(
         execution_id=execution.id,
         suite_id=execution.suite.id,
@@ -104,7 +108,9 @@ def _planned_execution(
         credential_name=execution.profile.credential,
         environment_id=environment,
         case_id=execution.task.id,
-        timeout_minutes=timeout_minutes(_attempt_timeout_ms(execution), environment, max_retries),
+        timeout_minutes=timeout_minutes(
+            _attempt_timeout_ms(execution), environment, options.max_retries, repeats
+        ),
         needs_daytona=environment == "daytona",
     )
     return PlannedExecution(

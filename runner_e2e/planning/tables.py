@@ -99,8 +99,18 @@ def plan_headline(plan: Plan) -> str:
     return (
         f"{len(executions)} planned ({len(executions) - daytona} local, {daytona} Daytona), "
         f"{turns} turns, {suites} of {len(plan.catalog.suites)} suites, "
-        f"{_money(planned_cost(plan))}, {_wall_time(plan)}"
+        f"{_money(planned_cost(plan))}, {_wall_time(plan)}{_confirm(plan)}"
     )
+
+
+def _confirm(plan: Plan) -> str:
+    """What failures may add; a plan of all passes costs none of it."""
+    if plan.confirm is None:
+        return ""
+    times = "once" if plan.confirm.repeats == 1 else f"up to {plan.confirm.repeats} times"
+    budget = plan.confirm.budget_usd
+    capped = "" if budget is None else f" for ${budget:.2f} each"
+    return f", failures repeated {times}{capped}"
 
 
 def _money(cost: PlannedCost) -> str:

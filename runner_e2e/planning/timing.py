@@ -20,10 +20,13 @@ MAX_SHARD = 256
 
 
 def timeout_minutes(
-    attempt_timeout_ms: int, environment_id: EnvironmentId, max_retries: int
+    attempt_timeout_ms: int, environment_id: EnvironmentId, max_retries: int, repeats: int = 0
 ) -> int:
-    """``timeout-minutes`` of a job: every attempt may use its whole time, and the job some more."""
-    attempts = (1 + max_retries) * (attempt_timeout_ms + HARNESS_MS)
+    """``timeout-minutes`` of a job: every attempt may use its whole time, and the job some more.
+
+    ``repeats`` of a failure are attempts like any other.
+    """
+    attempts = (1 + max_retries + repeats) * (attempt_timeout_ms + HARNESS_MS)
     return max(FLOOR_MINUTES[environment_id], -(-(attempts + JOB_MS) // _MINUTE_MS))
 
 

@@ -138,13 +138,15 @@ def test_the_outputs_are_the_documented_ones_on_one_line_each(grid: Catalog) -> 
         "needs_daytona",
         "max_parallel",
         "max_retries",
+        "confirm",
+        "confirm_budget",
         "plan_digest",
         "definition_hashes",
         "job_timeout",
     ]
     assert all(re.fullmatch(r'[A-Za-z0-9_.:,"{}\[\]-]*', value) for value in outputs.values())
     for name, value in outputs.items():
-        assert name == "plan_digest" or json.loads(value) is not None
+        assert name in {"plan_digest", "confirm_budget"} or json.loads(value) is not None
 
 
 def test_a_leg_is_told_the_definition_of_its_suite_and_time_to_upload(grid: Catalog) -> None:
