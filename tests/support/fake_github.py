@@ -75,6 +75,7 @@ class FakeGithub:
         """The most that a page holds, whatever is asked for."""
         self.faults: list[Fault] = []
         self.blob_faults: list[Fault] = []
+        self.before_api: Callable[[Request], None] = _no_request
         self.before_blob: Callable[[], None] = _nothing
         self.after_page: Callable[[int], None] = _no_page
         """Called with the number of a page of artifacts, after it was made."""
@@ -151,6 +152,7 @@ class FakeGithub:
             self._note(f"no such operation: {request.path}")
             return _message(404, "Not Found")
         self._note(*self.description.request_problems(operation, request.query))
+        self.before_api(request)
         if (fault := self._fault(self.faults, request.path)) is not None:
             if fault.status == 410:
                 self._compare(operation, fault)
@@ -355,4 +357,8 @@ def _nothing() -> None:
 
 
 def _no_page(_number: int) -> None:
+    pass
+
+
+def _no_request(_request: Request) -> None:
     pass

@@ -19,7 +19,7 @@ from runner_e2e.github.server import GithubServer
 from runner_e2e.github.source import RunLocator, RunSource
 from tests.support.artifacts import artifact_name
 from tests.support.documents import IDS, make_plan, make_result, write_cell
-from tests.support.fake_github import Answer, FakeGithub, Fault, QuickWait, limited, zip_of
+from tests.support.fake_github import Answer, FakeGithub, Fault, QuickWait, Request, limited, zip_of
 from tests.unit.github.conftest import Opener
 
 NAME = artifact_name(IDS[0], 1)
@@ -222,7 +222,17 @@ def test_a_token_that_is_taken_away_meanwhile_ends_everything(
 
 
 def test_the_end_of_one_download_wakes_those_that_wait(github: FakeGithub, told: list[str]) -> None:
-    """With the real clock: the first archive is to be waited for nearly an hour."""
+    """With the real clock: the first archive is to be waited for nearly an hour.
+
+    Both are asked for before either is answered, or the second would wait for the first.
+    """
+    both = threading.Barrier(2)
+
+    def meet(request: Request) -> None:
+        if request.path.endswith("/zip"):
+            both.wait(30)
+
+    github.before_api = meet
     github.add_artifact(NAME, b"no zip")
     github.add_artifact(artifact_name(IDS[1], 1), b"no zip")
     github.fail(limited(403, Retry_After="3000"), "/1000/zip$")
