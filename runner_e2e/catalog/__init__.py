@@ -1,6 +1,6 @@
 """From YAML or Python to a catalog that was checked whole: cells, texts and fingerprints."""
 
-from runner_e2e.catalog.command_files import CommandFile
+from runner_e2e.catalog.command_files import ADAPTER_PACKAGE, CommandFile
 from runner_e2e.catalog.editor_schema import catalog_json_schema
 from runner_e2e.catalog.expansion import environment_key
 from runner_e2e.catalog.fingerprints import SAMPLE_IMAGE
@@ -13,6 +13,7 @@ from runner_e2e.catalog.templates import TemplateFault
 from runner_e2e.catalog.wording import listed, nearest
 
 __all__ = [
+    "ADAPTER_PACKAGE",
     "SAMPLE_IMAGE",
     "Catalog",
     "CommandFile",

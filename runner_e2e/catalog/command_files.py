@@ -1,4 +1,4 @@
-"""The files beside the catalog that a profile's command names."""
+"""The files beside the catalog that a profile's payload names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from typing import Any
 
 from runner_e2e.contracts.scalars import JsonValue
 
+ADAPTER_PACKAGE = "adapterPackage"
+"""A payload's key for the directory of an adapter that its target installs first."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandFile:
-    """``argument`` is its index in the command; ``path`` is relative to the catalog, with ``/``."""
+    """``argument`` is its index in the command; ``path`` is relative to the catalog, with ``/``.
 
-    argument: int
+    A file of an adapter's package has no place in the command: ``None``.
+    """
+
+    argument: int | None
     path: str
     sha256: str
 
@@ -29,23 +35,38 @@ def resolve_command(
     What is not there is left for the search path, as ``python`` is. ``root`` is the directory of
     the catalog, from which the fingerprint counts. Raises ``OSError`` for an unreadable file.
     """
+    files: list[CommandFile] = []
+    resolved = dict(agent)
+    package = agent.get(ADAPTER_PACKAGE)
+    if isinstance(package, str) and _may_be_file(package):
+        directory = _absolute(beside, package)
+        if directory.is_dir():
+            found = sorted(path for path in directory.rglob("*") if path.is_file())
+            files += [_file(path, root, None) for path in found]
+            resolved[ADAPTER_PACKAGE] = _as_template(str(directory))
     command = command_of(agent)
     if command is None:
-        return dict(agent), ()
+        return resolved, tuple(files)
     arguments: list[Any] = list(command)
-    files: list[CommandFile] = []
     for index, argument in enumerate(command):
         if not isinstance(argument, str) or not _may_be_file(argument):
             continue
-        path = Path(os.path.normpath((beside / argument).absolute()))
-        if not path.is_file():
-            continue
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        relative = Path(os.path.relpath(path, root)).as_posix()
-        files.append(CommandFile(argument=index, path=relative, sha256=content))
-        arguments[index] = _as_template(str(path))
-    return with_command(agent, arguments), tuple(files)
+        path = _absolute(beside, argument)
+        if path.is_file():
+            files.append(_file(path, root, index))
+            arguments[index] = _as_template(str(path))
+    return with_command(resolved, arguments), tuple(files)
+
+
+def _absolute(beside: Path, name: str) -> Path:
+    return Path(os.path.normpath((beside / name).absolute()))
+
+
+def _file(path: Path, root: Path, argument: int | None) -> CommandFile:
+    with path.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    relative = Path(os.path.relpath(path, root)).as_posix()
+    return CommandFile(argument=argument, path=relative, sha256=content)
 
 
 def command_of(agent: Mapping[str, JsonValue]) -> list[JsonValue] | None:

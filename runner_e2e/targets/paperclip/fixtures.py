@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from runner_e2e.catalog import ADAPTER_PACKAGE
 from runner_e2e.failures import ExecutionError, PermanentInfrastructure
 from runner_e2e.targets.paperclip.client import Client
 from runner_e2e.targets.paperclip.views import CREATED, ENVIRONMENTS
-
-ADAPTER_PACKAGE = "adapterPackage"
-"""A key of ours in a profile's payload: the directory of an adapter to install first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

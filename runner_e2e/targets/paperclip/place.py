@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from runner_e2e.catalog import ADAPTER_PACKAGE
 from runner_e2e.evidence import Finding, Scanner
 from runner_e2e.failures import SecretLeak
 from runner_e2e.flows import CancelToken
@@ -51,7 +52,9 @@ class PaperclipPlace:
         installation = find_installation(self.version, self.environ)
         account = Account.current()
         self._home = Home.create(self.root, account)
-        account.require_access([installation.node, installation.entry, self._home.workspace])
+        account.require_access(
+            [installation.node, installation.entry, self._home.workspace, *_named_paths(agent)]
+        )
         server = Server(
             installation=installation,
             home=self._home,
@@ -84,6 +87,16 @@ class PaperclipPlace:
             places = "; ".join(f"{path}: {finding.reason}" for path, finding in found[:10])
             raise SecretLeak("secret_persisted", f"a secret lies on the server's disk: {places}")
         home.check()
+
+
+def _named_paths(agent: Mapping[str, Any]) -> Iterator[Path]:
+    """The files beside the catalog that a payload names: those, the server's user must read."""
+    adapter = agent.get("adapterConfig")
+    arguments = adapter.get("args") if isinstance(adapter, dict) else None
+    names = [*(arguments if isinstance(arguments, list) else ()), agent.get(ADAPTER_PACKAGE)]
+    for name in names:
+        if isinstance(name, str) and name.startswith("/") and Path(name).exists():
+            yield Path(name)
 
 
 def persisted_secrets(root: Path, secrets: Mapping[str, str]) -> list[tuple[str, Finding]]:
