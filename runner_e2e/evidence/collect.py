@@ -156,7 +156,13 @@ class _Collection:
         except Uninspectable as error:
             self.leaks.append(Leak(file=path, reason=f"archive could not be inspected: {error}"))
             return None
-        if self.leaked(path, found):
+        leaked = self.leaked(path, found)
+        if found:
+            # Of a binary nothing can be blacked out, so it also stays where a text only loses a
+            # part, over a header or a password in a URL.
+            if not leaked:
+                names = ", ".join(sorted({finding.name for finding in found}))
+                self.note(f"{path}: withheld, it holds {names}")
             return None
         file.seek(0)
         return file.read(self.budget.binary_bytes)

@@ -138,6 +138,36 @@ def test_a_binary_with_a_secret_is_withheld_and_listed(attempt: Attempt, name: s
     assert not (attempt.destination / name).exists()
 
 
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Authorization: Bearer " + "a1B2c3D4e5F6g7H8i9J0",
+        "x-api-key: " + "a1b2c3d4e5f6a7b8",
+        "https://user:" + "hunter2hunter2@host.example/path",
+    ],
+)
+def test_a_binary_is_withheld_where_a_text_would_lose_a_part(
+    attempt: Attempt, content: str, packed: bool
+) -> None:
+    name = "snapshots/trace.zip" if packed else "public/a.png"
+    if packed:
+        (attempt.source / "snapshots").mkdir(exist_ok=True)
+        with zipfile.ZipFile(attempt.source / name, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("0.network", content)
+    else:
+        attempt.put(name, PNG + content.encode())
+    attempt.put("turns/1/stderr.log", content)
+
+    collected = attempt.collect()
+
+    assert attempt.text("turns/1/stderr.log") != content
+    assert name not in collected.manifest.files
+    assert not (attempt.destination / name).exists()
+    assert any(note.startswith(f"{name}: withheld, it holds") for note in collected.notes)
+    assert collected.manifest.leaks == ()
+
+
 def test_an_archive_that_nobody_can_look_into_is_withheld_and_listed(attempt: Attempt) -> None:
     attempt.put("snapshots/a.zip", b"PK\x03\x04" + b"x" * 500)
     (leak,) = attempt.collect().manifest.leaks
