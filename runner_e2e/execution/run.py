@@ -176,7 +176,11 @@ class _Job:
         else:
             try:
                 attempt = Attempting(
-                    request=self.request, secrets=secrets, number=number, root=root
+                    request=self.request,
+                    secrets=secrets,
+                    number=number,
+                    root=root,
+                    on_resource=recorder.resource,
                 ).run()
                 packed = self._pack(attempt, target, packer, recorder, problems)
             finally:

@@ -161,6 +161,7 @@ def _workplace(request: RunRequest, root: TemporaryRoot, note: Note) -> Workplac
             attempt_ms=execution.task.attempt_timeout_ms.daytona,
             note=note,
         ),
+        program_files=request.catalog_directory.absolute(),
         log_bytes=log_bytes,
     )
 

@@ -16,6 +16,8 @@ from runner_e2e.failures import ExecutionError, TransientInfrastructure
 from runner_e2e.flows.deadline import Deadline
 from runner_e2e.flows.workplace import MAX_EVENTS_BYTES, TurnEnd
 
+FIRST_POLL_S = 0.1
+"""The first pause between two questions; it doubles up to the usual one."""
 MAX_STREAM_BYTES = 64 * 1024 * 1024
 """How much of a stream is fetched; its log keeps less."""
 
@@ -52,10 +54,12 @@ class SandboxTurn:
 
     def wait(self, deadline: Deadline) -> TurnEnd | None:
         """Ask until the agent is gone, the deadline passes or somebody cancels."""
+        pause = FIRST_POLL_S
         while (end := self._look()) is None:
             if self._stopped or deadline.passed:
                 return None
-            self.client.sleep(min(self.client.pace.poll, deadline.remaining))
+            self.client.sleep(min(pause, self.client.pace.poll, deadline.remaining))
+            pause *= 2
         return end
 
     def _look(self) -> TurnEnd | None:

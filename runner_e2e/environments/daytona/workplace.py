@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +37,8 @@ class DaytonaWorkplace:
     """A workplace at Daytona. A sandbox is made when the first turn begins, not before."""
 
     sandboxes: Sandboxes
+    program_files: Path
+    """Files below this directory that a command names are taken along into the sandbox."""
     environment_id: EnvironmentId = "daytona"
     log_bytes: int = MAX_LOG_BYTES
     """How much of each stream of a turn is kept."""
@@ -46,7 +49,7 @@ class DaytonaWorkplace:
 
     @property
     def _root(self) -> str:
-        return f"/tmp/runner-e2e-{self.sandboxes.token}"  # noqa: S108 - a sandbox of its own
+        return f"/tmp/execution-{self.sandboxes.token}"  # noqa: S108 - a sandbox of its own
 
     @property
     def _client(self) -> DaytonaClient:
@@ -73,7 +76,7 @@ class DaytonaWorkplace:
             directory=directory,
             workspace=self.workspace_path,
             environment=self._environment(order, directory),
-            command=order.command,
+            command=self._taken_along(toolbox, order.command),
         )
         toolbox.upload(f"{directory}/prompt.txt", order.prompt)
         toolbox.upload(f"{directory}/turn.json", order.document)
@@ -113,6 +116,18 @@ class DaytonaWorkplace:
             toolbox.upload(archive, carried)
             _run(toolbox, scripts.unpack(self._root, archive), "unpack what the last turn left")
         return toolbox
+
+    def _taken_along(self, toolbox: Toolbox, command: Sequence[str]) -> list[str]:
+        """The command, its files from beside the catalog uploaded."""
+        taken = []
+        for argument in command:
+            path = Path(argument)
+            if path.is_absolute() and path.is_relative_to(self.program_files) and path.is_file():
+                argument = f"{self._root}/program/{path.relative_to(self.program_files)}"
+                toolbox.upload(argument, path.read_bytes())
+                _run(toolbox, f"chmod 700 {shlex.quote(argument)}", "make the program executable")
+            taken.append(argument)
+        return taken
 
     def _give_up(self, held: Held) -> bytes:
         """Fetch what a sandbox holds, then delete it."""
