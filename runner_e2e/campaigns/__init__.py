@@ -2,7 +2,7 @@
 
 from runner_e2e.campaigns.build import Aggregate, aggregate, local_campaign_id
 from runner_e2e.campaigns.collect import collect
-from runner_e2e.campaigns.evidence import PublicImage, evidence_path
+from runner_e2e.campaigns.evidence import PublicImage
 from runner_e2e.campaigns.jobs import JobHistory, JobRun
 from runner_e2e.campaigns.observations import Collection, Observation
 from runner_e2e.campaigns.report import Written, dump_campaign, write_report
@@ -35,7 +35,6 @@ __all__ = [
     "aggregate",
     "collect",
     "dump_campaign",
-    "evidence_path",
     "exit_code",
     "local_campaign_id",
     "write_report",

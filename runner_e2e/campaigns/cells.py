@@ -179,7 +179,7 @@ class CellReader:
             )
         directory = piece.path.removesuffix("result.json")
         try:
-            images = public_images(self.tree, directory, result, job.files)
+            images = public_images(self.tree, directory, execution_id, result, job.files)
         except Unreadable as error:
             return _corrupt(execution_id, job.run_attempt, piece.file, str(error))
         return self._executed(

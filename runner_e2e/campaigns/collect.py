@@ -113,7 +113,9 @@ def _collect_documents(
             continue
         if loose.path not in spoken_for:
             seen.append(reader.loose(reader.piece(Result, loose)))
-    restored = [restore(tree, directory, expectation, budget) for directory in reports]
+    restored = [
+        restore(tree, directory, folders[directory], expectation, budget) for directory in reports
+    ]
     return _sorted(seen).merge(*restored)
 
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 from runner_e2e.campaigns.trees import MIB, Absent, Tree, Unreadable
 from runner_e2e.contracts.base import parse
-from runner_e2e.contracts.evidence import EvidenceManifest, FileDigest
+from runner_e2e.contracts.evidence import (
+    EvidenceManifest,
+    FileDigest,
+    evidence_path,
+    is_picture_path,
+)
 from runner_e2e.contracts.result import Result
 from runner_e2e.contracts.scalars import is_confined
 from runner_e2e.errors import DocumentError
@@ -32,13 +37,8 @@ class PublicImage:
         return _checked(self.tree, self.path, self.sha256)
 
 
-def evidence_path(execution_id: str, attempt: int, file: str) -> str:
-    """Where a report holds the screenshot ``file`` of a result: the name counts, not its folder."""
-    return f"evidence/{execution_id}/attempt-{attempt}/{file.rpartition('/')[2]}"
-
-
 def public_images(
-    tree: Tree, directory: str, result: Result, files: tuple[FileDigest, ...]
+    tree: Tree, directory: str, execution_id: str, result: Result, files: tuple[FileDigest, ...]
 ) -> tuple[PublicImage, ...]:
     """Find the pictures of ``result`` that were declared public, listed and vouched for.
 
@@ -65,9 +65,14 @@ def public_images(
     images: dict[str, PublicImage] = {}
     for name in dict.fromkeys(declared):
         file = vouched.get(f"{attempt}/{name}")
-        if file is None or name not in listed or not is_confined(name):
+        target = evidence_path(execution_id, result.attempt, name)
+        if (
+            file is None
+            or name not in listed
+            or not is_confined(name)
+            or not is_picture_path(target)
+        ):
             continue
-        target = evidence_path(result.execution_id, result.attempt, name)
         image = PublicImage(
             tree=tree,
             path=directory + file.path,

@@ -6,13 +6,16 @@ the bytes that one flat merge of all artifacts comes to.
 
 from __future__ import annotations
 
-from runner_e2e.campaigns.cells import Budget
+from collections.abc import Iterable, Mapping
+
+from runner_e2e.campaigns.cells import MAX_REASON, Budget
 from runner_e2e.campaigns.evidence import PublicImage
 from runner_e2e.campaigns.expectation import Expectation
 from runner_e2e.campaigns.observations import FOREIGN, UNKNOWN, Collection, Observation, gather
-from runner_e2e.campaigns.trees import MIB, Tree, Unreadable
-from runner_e2e.contracts.base import parse
+from runner_e2e.campaigns.trees import MIB, Found, Tree, Unreadable
+from runner_e2e.contracts.base import D, parse
 from runner_e2e.contracts.campaign import Campaign
+from runner_e2e.contracts.evidence import FileDigest, evidence_path, is_picture_path
 from runner_e2e.contracts.insights import CellInsight, Insights, UnreadableFile
 from runner_e2e.contracts.result import Result
 from runner_e2e.contracts.vocabulary import EXECUTED_STATES
@@ -21,21 +24,24 @@ from runner_e2e.errors import DocumentError
 MAX_REPORT_BYTES = 512 * MIB
 
 
-def restore(tree: Tree, directory: str, expectation: Expectation, budget: Budget) -> Collection:
-    """Read the report in ``directory`` of ``tree``. One that cannot be used is named as such."""
-    file = f"{tree.name}{directory}campaign.json"
+def restore(
+    tree: Tree,
+    directory: str,
+    names: Mapping[str, Found],
+    expectation: Expectation,
+    budget: Budget,
+) -> Collection:
+    """Read the report in ``directory`` of ``tree``. One that cannot be used is named as such.
+
+    ``names`` are the documents that were found there.
+    """
     try:
-        campaign = parse(
-            Campaign, budget.read(tree, f"{directory}campaign.json", MAX_REPORT_BYTES), file
-        )
-        insights = parse(
-            Insights, budget.read(tree, f"{directory}insights.json", MAX_REPORT_BYTES), file
-        )
+        campaign = _document(Campaign, tree, names["campaign.json"], budget)
+        insights = _document(Insights, tree, names["insights.json"], budget)
         seen = _observations(tree, directory, campaign, insights, expectation)
-    except Unreadable as error:
-        return _unusable(file, str(error))
     except DocumentError as error:
-        return _unusable(file, error.reason)
+        bad = UnreadableFile(file=error.source, reason=error.reason[:MAX_REASON])
+        return Collection(unreadable=frozenset({bad}))
     return Collection(
         cells=gather(seen),
         passed_over={entry.execution_id: frozenset(entry.others) for entry in insights.duplicates},
@@ -44,8 +50,14 @@ def restore(tree: Tree, directory: str, expectation: Expectation, budget: Budget
     )
 
 
-def _unusable(file: str, reason: str) -> Collection:
-    return Collection(unreadable=frozenset({UnreadableFile(file=file, reason=reason)}))
+def _document(kind: type[D], tree: Tree, found: Found, budget: Budget) -> D:
+    file = tree.name + found.path
+    if found.problem is not None:
+        raise DocumentError(file, found.problem)
+    try:
+        return parse(kind, budget.read(tree, found.path, MAX_REPORT_BYTES), file)
+    except Unreadable as error:
+        raise DocumentError(file, str(error)) from None
 
 
 def _observations(
@@ -55,37 +67,68 @@ def _observations(
     insights: Insights,
     expectation: Expectation,
 ) -> list[Observation]:
+    file = f"{tree.name}{directory}insights.json"
     if insights.plan_digest != expectation.plan_digest:
-        raise Unreadable(f"the report is of plan {insights.plan_digest[:12]}, not of this one")
+        raise DocumentError(
+            file, f"the report is of plan {insights.plan_digest[:12]}, not of this one"
+        )
     results = {result.execution_id: result for result in campaign.results}
     if (
         campaign.campaign_id != insights.campaign_id
         or list(results) != [cell.execution_id for cell in insights.cells]
         or not results.keys() <= expectation.executions.keys()
     ):
-        raise Unreadable("its campaign and its insights are not of the same run of aggregate")
-    images: dict[str, list[PublicImage]] = {}
-    for entry in insights.evidence:
-        image = PublicImage(
-            tree=tree,
-            path=directory + entry.path,
-            target=entry.path,
-            sha256=entry.sha256,
-            size=entry.bytes,
+        raise DocumentError(
+            file, "the campaign beside it is not of the same run of aggregate, or of another plan"
         )
-        images.setdefault(entry.path.split("/")[1], []).append(image)
+    images = _images(tree, directory, insights.evidence, results)
     return [
-        _observation(cell, results[cell.execution_id], tuple(images.get(cell.execution_id, ())))
+        _observation(
+            cell, results[cell.execution_id], tuple(images.get(cell.execution_id, ())), file
+        )
         for cell in insights.cells
         # That nothing was found of a cell says nothing about what others found.
         if cell.state != "missing" or cell.run_attempt is not None
     ]
 
 
-def _observation(cell: CellInsight, result: Result, images: tuple[PublicImage, ...]) -> Observation:
+def _images(
+    tree: Tree, directory: str, entries: Iterable[FileDigest], results: Mapping[str, Result]
+) -> dict[str, list[PublicImage]]:
+    """The pictures of each cell.
+
+    A path of a report is where a file is written, so it is built anew and never taken over.
+    """
+    images: dict[str, list[PublicImage]] = {}
+    targets: set[str] = set()
+    for entry in entries:
+        result = results.get(entry.path.removeprefix("evidence/").partition("/")[0])
+        target = evidence_path(result.execution_id, result.attempt, entry.path) if result else ""
+        if entry.path != target or not is_picture_path(target) or target in targets:
+            raise DocumentError(
+                f"{tree.name}{directory}insights.json",
+                f"it lists {entry.path[:200]!r}, which is no picture of its results",
+            )
+        targets.add(target)
+        image = PublicImage(
+            tree=tree,
+            path=directory + target,
+            target=target,
+            sha256=entry.sha256,
+            size=entry.bytes,
+        )
+        images.setdefault(target.split("/")[1], []).append(image)
+    return images
+
+
+def _observation(
+    cell: CellInsight, result: Result, images: tuple[PublicImage, ...], file: str
+) -> Observation:
     executed = cell.state in EXECUTED_STATES
     if executed != (result.attempt > 0) or (cell.state == "passed") != result.green:
-        raise Unreadable(f"{cell.execution_id} is {cell.state} in it, but its result is not")
+        raise DocumentError(
+            file, f"{cell.execution_id} is {cell.state} in it, but its result is not"
+        )
     unknown = FOREIGN if cell.state == "mismatched" else UNKNOWN
     return Observation(
         execution_id=cell.execution_id,

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runner_e2e.campaigns import evidence_path, write_report
+from runner_e2e.campaigns import write_report
 from runner_e2e.campaigns.evidence import MAX_IMAGE_BYTES
 from runner_e2e.contracts.base import dump
-from runner_e2e.contracts.evidence import EVIDENCE_V1, EvidenceManifest
+from runner_e2e.contracts.evidence import EVIDENCE_V1, EvidenceManifest, evidence_path
 from runner_e2e.contracts.result import Screenshot
 from runner_e2e.errors import UsageError
 from tests.support.artifacts import aggregate_paths, report_bytes, states_of, zip_artifact
 from tests.support.documents import IDS, make_plan, make_result, write_cell
+from tests.support.pictures import png
 
 CELL = IDS[0]
 PLAN = make_plan([CELL])
 SHOT = f"evidence/{CELL}/attempt-1/end.png"
-
-
-def png(colour: int = 0) -> bytes:
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        body = kind + data
-        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
-
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", struct.pack(">2I5B", 1, 1, 8, 0, 0, 0, 0))
-        + chunk(b"IDAT", zlib.compress(bytes([0, colour])))
-        + chunk(b"IEND", b"")
-    )
 
 
 def write_shots(
@@ -139,6 +125,16 @@ def test_a_linked_picture_is_not_followed(tmp_path: Path) -> None:
     shot.rename(tmp_path / "elsewhere.png")
     shot.symlink_to(tmp_path / "elsewhere.png")
     assert states_of(aggregate_paths(PLAN, tmp_path / "in")) == {CELL: "corrupt"}
+
+
+def test_a_linked_directory_of_pictures_is_not_followed(tmp_path: Path) -> None:
+    write_shots(tmp_path / "in", {"public/end.png": png()})
+    shots = tmp_path / "in" / "attempt-1" / "public"
+    shots.rename(tmp_path / "elsewhere")
+    shots.symlink_to(tmp_path / "elsewhere")
+    merged = aggregate_paths(PLAN, tmp_path / "in")
+    assert states_of(merged) == {CELL: "corrupt"}
+    assert merged.insights.cells[0].reason == "a link leads to it"
 
 
 def test_two_pictures_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
