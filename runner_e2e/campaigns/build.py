@@ -86,7 +86,7 @@ def _aggregate(
         for execution, outcome in zip(plan.executions, outcomes, strict=True)
     )
     images = tuple(image for outcome in outcomes for image in outcome.chosen.images)
-    campaign = _campaign(plan, results, campaign_id)
+    campaign = build_campaign(plan, results, campaign_id)
     return Aggregate(
         campaign=campaign,
         insights=_insights(plan, collection, outcomes, campaign, images),
@@ -143,7 +143,8 @@ class _Counted:
     billing: BillingSummary
 
 
-def _campaign(plan: Plan, results: tuple[Result, ...], campaign_id: str) -> Campaign:
+def build_campaign(plan: Plan, results: tuple[Result, ...], campaign_id: str) -> Campaign:
+    """Add up ``results``, one for each execution of ``plan`` and in its order."""
     everything = [_Counted(result, result_billing(result)) for result in results]
     by_suite: dict[str, list[_Counted]] = {}
     for execution, counted in zip(plan.executions, everything, strict=True):
@@ -241,9 +242,8 @@ def _insights(
         _cell(outcome.chosen, result)
         for outcome, result in zip(outcomes, campaign.results, strict=True)
     )
-    executed = sum(cell.state in EXECUTED_STATES for cell in cells)
     extras = collection.extras.union(*(outcome.set_aside for outcome in outcomes))
-    states = [cell.state for cell in cells]
+    sums = add_up_cells(plan, campaign, cells)
     return Insights(
         schema=INSIGHTS_V1,
         campaign_id=campaign.campaign_id,
@@ -263,6 +263,26 @@ def _insights(
         evidence=tuple(
             FileDigest(path=image.target, sha256=image.sha256, bytes=image.size) for image in images
         ),
+        coverage=sums.coverage,
+        counts=sums.counts,
+        cost=sums.cost,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellSums:
+    """What the cells of a campaign come to."""
+
+    coverage: Coverage
+    counts: Counts
+    cost: CostInsight
+
+
+def add_up_cells(plan: Plan, campaign: Campaign, cells: Sequence[CellInsight]) -> CellSums:
+    """Add up ``cells``, one for each execution of ``plan``."""
+    executed = sum(cell.state in EXECUTED_STATES for cell in cells)
+    states = [cell.state for cell in cells]
+    return CellSums(
         coverage=Coverage(
             suites_complete=sum(suite.complete for suite in campaign.suites),
             suites_total=len(plan.catalog.suites),

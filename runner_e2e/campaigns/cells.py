@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from runner_e2e.campaigns.evidence import PublicImage, public_images
+from runner_e2e.campaigns.evidence import MAX_REASON, PublicImage, public_images
 from runner_e2e.campaigns.expectation import Expectation
 from runner_e2e.campaigns.observations import FOREIGN, UNKNOWN, Observation
 from runner_e2e.campaigns.trees import MIB, Found, Tree, Unreadable
@@ -24,7 +24,6 @@ from runner_e2e.failures import POLICY
 MAX_DOCUMENT_BYTES = 16 * MIB
 MAX_TOTAL_BYTES = 1024 * MIB
 """Of all documents together. Past it the rest is refused, cell by cell, instead of read."""
-MAX_REASON = 500
 
 DEADLINE = "deadline"
 """The code of a result that ran out of its own time, as ``failures`` writes it."""
@@ -69,6 +68,8 @@ class CellReader:
     tree: Tree
     expectation: Expectation
     budget: Budget
+    set_aside: list[Extra] = field(default_factory=list)
+    """Pictures of cells read so far that are not published."""
 
     def piece(self, kind: type[D], found: Found) -> Piece[D]:
         """Read one document of ``kind``; never raises for what is in it."""
@@ -179,16 +180,17 @@ class CellReader:
             )
         directory = piece.path.removesuffix("result.json")
         try:
-            images = public_images(self.tree, directory, execution_id, result, job.files)
+            pictures = public_images(self.tree, directory, execution_id, result, job.files)
         except Unreadable as error:
             return _corrupt(execution_id, job.run_attempt, piece.file, str(error))
+        self.set_aside.extend(pictures.left_out)
         return self._executed(
             result,
             execution_id=execution_id,
             file=piece.file,
             rank=job.run_attempt,
             code=attempt.code if attempt else None,
-            images=images,
+            images=pictures.images,
             confirm=_confirmation(job.repeats),
         )
 

@@ -116,7 +116,7 @@ def _collect_documents(
     restored = [
         restore(tree, directory, folders[directory], expectation, budget) for directory in reports
     ]
-    return _sorted(seen).merge(*restored)
+    return _sorted([*seen, *reader.set_aside]).merge(*restored)
 
 
 _REPORT = frozenset({"campaign.json", "insights.json"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runner_e2e.campaigns.trees import MIB, Absent, Tree, Unreadable
@@ -13,13 +14,14 @@ from runner_e2e.contracts.evidence import (
     evidence_path,
     is_picture_path,
 )
+from runner_e2e.contracts.insights import Extra
 from runner_e2e.contracts.result import Result
 from runner_e2e.contracts.scalars import is_confined
 from runner_e2e.errors import DocumentError
+from runner_e2e.evidence.pictures import MAX_PNG_BYTES, png_problem
 
-MAX_IMAGE_BYTES = 12 * MIB
 MAX_MANIFEST_BYTES = 4 * MIB
-PNG_HEAD = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+MAX_REASON = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,45 +36,52 @@ class PublicImage:
 
     def read(self) -> bytes:
         """Return the picture, checked again. Raises :class:`Unreadable`."""
-        return _checked(self.tree, self.path, self.sha256)
+        data = _checked(self.tree, self.path, self.sha256, MAX_PNG_BYTES)
+        if problem := png_problem(data):
+            raise Unreadable(f"{self.path}: {problem}")
+        return data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """The pictures of one cell that may be published, and those that are left out and why."""
+
+    images: tuple[PublicImage, ...] = ()
+    left_out: tuple[Extra, ...] = ()
 
 
 def public_images(
     tree: Tree, directory: str, execution_id: str, result: Result, files: tuple[FileDigest, ...]
-) -> tuple[PublicImage, ...]:
+) -> Pictures:
     """Find the pictures of ``result`` that were declared public, listed and vouched for.
 
     ``directory`` is where the job record lies in ``tree`` and ``files`` are the record's. A picture
-    that is not there is passed over, since evidence is uploaded apart from results. Raises
-    :class:`Unreadable` for one that is there and is not what the record says.
+    that is not there is passed over, since evidence is uploaded apart from results; one that may
+    not be published is left out and named. Raises :class:`Unreadable` for one that is there and is
+    not what the record says.
     """
     declared = [shot.file for shot in result.screenshots or () if shot.publication is not None]
     if not declared:
-        return ()
+        return Pictures()
     vouched = {file.path: file for file in files}
     attempt = f"attempt-{result.attempt}"
     manifest = vouched.get(f"{attempt}/evidence-manifest.json")
     if manifest is None:
-        return ()
+        return Pictures()
     try:
         data = _checked(tree, directory + manifest.path, manifest.sha256, MAX_MANIFEST_BYTES)
     except Absent:
-        return ()
+        return Pictures()
     try:
         listed = frozenset(parse(EvidenceManifest, data, manifest.path).files)
     except DocumentError as error:
         raise Unreadable(str(error)) from None
-    images: dict[str, PublicImage] = {}
+    found: dict[str, PublicImage] = {}
     for name in dict.fromkeys(declared):
         file = vouched.get(f"{attempt}/{name}")
-        target = evidence_path(execution_id, result.attempt, name)
-        if (
-            file is None
-            or name not in listed
-            or not is_confined(name)
-            or not is_picture_path(target)
-        ):
+        if file is None or name not in listed or not is_confined(name):
             continue
+        target = evidence_path(execution_id, result.attempt, name)
         image = PublicImage(
             tree=tree,
             path=directory + file.path,
@@ -80,18 +89,41 @@ def public_images(
             sha256=file.sha256,
             size=file.bytes,
         )
+        found.setdefault(target, image)
+    return _publishable(execution_id, found.values())
+
+
+def _publishable(execution_id: str, found: Iterable[PublicImage]) -> Pictures:
+    """Part what may be published from what may not: one bad picture must not stop the rest."""
+    images, left_out = [], []
+    for image in found:
         try:
-            image.read()
+            problem = _problem(image)
         except Absent:
             continue
-        images.setdefault(target, image)
-    return tuple(images.values())
+        if problem is None:
+            images.append(image)
+        else:
+            left_out.append(leave_out(execution_id, image, problem))
+    return Pictures(images=tuple(images), left_out=tuple(left_out))
 
 
-def _checked(tree: Tree, path: str, sha256: str, limit: int = MAX_IMAGE_BYTES) -> bytes:
+def leave_out(execution_id: str, image: PublicImage, problem: str) -> Extra:
+    """Name a picture that does not go into the report."""
+    reason = f"the picture is left out: {problem}"[:MAX_REASON]
+    return Extra(execution_id=execution_id, file=image.tree.name + image.path, reason=reason)
+
+
+def _problem(image: PublicImage) -> str | None:
+    if not is_picture_path(image.target):
+        return "its name is not plain, or not that of a PNG"
+    if image.size > MAX_PNG_BYTES:
+        return f"{image.size:,} bytes are more than the {MAX_PNG_BYTES:,} that a picture may have"
+    return png_problem(_checked(image.tree, image.path, image.sha256, MAX_PNG_BYTES))
+
+
+def _checked(tree: Tree, path: str, sha256: str, limit: int) -> bytes:
     data = tree.read(path, limit)
     if hashlib.sha256(data).hexdigest() != sha256:
         raise Unreadable(f"{path} is not the file that the job recorded")
-    if limit == MAX_IMAGE_BYTES and not data.startswith(PNG_HEAD):
-        raise Unreadable(f"{path} is not a PNG")
     return data

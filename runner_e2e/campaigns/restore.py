@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from runner_e2e.campaigns.cells import MAX_REASON, Budget
-from runner_e2e.campaigns.evidence import PublicImage
+from runner_e2e.campaigns.cells import Budget
+from runner_e2e.campaigns.evidence import MAX_REASON, PublicImage, leave_out
 from runner_e2e.campaigns.expectation import Expectation
 from runner_e2e.campaigns.observations import FOREIGN, UNKNOWN, Collection, Observation, gather
 from runner_e2e.campaigns.trees import MIB, Found, Tree, Unreadable
 from runner_e2e.contracts.base import D, parse
 from runner_e2e.contracts.campaign import Campaign
 from runner_e2e.contracts.evidence import FileDigest, evidence_path, is_picture_path
-from runner_e2e.contracts.insights import CellInsight, Insights, UnreadableFile
+from runner_e2e.contracts.insights import CellInsight, Extra, Insights, UnreadableFile
 from runner_e2e.contracts.result import Result
 from runner_e2e.contracts.vocabulary import EXECUTED_STATES
 from runner_e2e.errors import DocumentError
@@ -38,14 +38,14 @@ def restore(
     try:
         campaign = _document(Campaign, tree, names["campaign.json"], budget)
         insights = _document(Insights, tree, names["insights.json"], budget)
-        seen = _observations(tree, directory, campaign, insights, expectation)
+        seen, left_out = _observations(tree, directory, campaign, insights, expectation)
     except DocumentError as error:
         bad = UnreadableFile(file=error.source, reason=error.reason[:MAX_REASON])
         return Collection(unreadable=frozenset({bad}))
     return Collection(
         cells=gather(seen),
         passed_over={entry.execution_id: frozenset(entry.others) for entry in insights.duplicates},
-        extras=frozenset(insights.extras),
+        extras=frozenset((*insights.extras, *left_out)),
         unreadable=frozenset(insights.unreadable),
     )
 
@@ -66,7 +66,7 @@ def _observations(
     campaign: Campaign,
     insights: Insights,
     expectation: Expectation,
-) -> list[Observation]:
+) -> tuple[list[Observation], list[Extra]]:
     file = f"{tree.name}{directory}insights.json"
     if insights.plan_digest != expectation.plan_digest:
         raise DocumentError(
@@ -81,8 +81,8 @@ def _observations(
         raise DocumentError(
             file, "the campaign beside it is not of the same run of aggregate, or of another plan"
         )
-    images = _images(tree, directory, insights.evidence, results)
-    return [
+    images, left_out = _images(tree, directory, insights.evidence, results)
+    seen = [
         _observation(
             cell, results[cell.execution_id], tuple(images.get(cell.execution_id, ())), file
         )
@@ -90,16 +90,18 @@ def _observations(
         # That nothing was found of a cell says nothing about what others found.
         if cell.state != "missing" or cell.run_attempt is not None
     ]
+    return seen, left_out
 
 
 def _images(
     tree: Tree, directory: str, entries: Iterable[FileDigest], results: Mapping[str, Result]
-) -> dict[str, list[PublicImage]]:
-    """The pictures of each cell.
+) -> tuple[dict[str, list[PublicImage]], list[Extra]]:
+    """The pictures of each cell, and those that cannot be used.
 
     A path of a report is where a file is written, so it is built anew and never taken over.
     """
     images: dict[str, list[PublicImage]] = {}
+    left_out = []
     targets: set[str] = set()
     for entry in entries:
         result = results.get(entry.path.removeprefix("evidence/").partition("/")[0])
@@ -117,8 +119,14 @@ def _images(
             sha256=entry.sha256,
             size=entry.bytes,
         )
-        images.setdefault(target.split("/")[1], []).append(image)
-    return images
+        execution_id = target.split("/")[1]
+        try:
+            image.read()
+        except Unreadable as error:
+            left_out.append(leave_out(execution_id, image, str(error)))
+        else:
+            images.setdefault(execution_id, []).append(image)
+    return images, left_out
 
 
 def _observation(

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from runner_e2e.campaigns import write_report
-from runner_e2e.campaigns.evidence import MAX_IMAGE_BYTES
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.evidence import EVIDENCE_V1, EvidenceManifest, evidence_path
 from runner_e2e.contracts.result import Screenshot
 from runner_e2e.errors import UsageError
+from runner_e2e.evidence.pictures import MAX_PNG_BYTES
+from runner_e2e.publishing import build_bundle
 from tests.support.artifacts import aggregate_paths, report_bytes, states_of, zip_artifact
 from tests.support.documents import IDS, make_plan, make_result, write_cell
 from tests.support.pictures import png
@@ -110,13 +111,35 @@ def test_a_picture_that_is_not_the_recorded_one_costs_its_cell(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "data",
-    [b"<svg onload='alert(1)'/>", b"", png() + b"\0" * MAX_IMAGE_BYTES],
-    ids=["svg", "empty", "huge"],
+    ("name", "data", "problem"),
+    [
+        ("end.png", b"<svg onload='alert(1)'/>", "it is not a PNG"),
+        ("end.png", b"", "it is not a PNG"),
+        ("end.png", png()[:-1], "it is a PNG that was cut off"),
+        ("end.png", png() + b"ssh-ed25519 AAAA", "something is appended to the PNG"),
+        ("end.png", png() + b"\0" * MAX_PNG_BYTES, "are more than the 12,582,912"),
+        ("the end.png", png(), "its name is not plain, or not that of a PNG"),
+        ("end.html", png(), "its name is not plain, or not that of a PNG"),
+        (f"{'n' * 240}.png", png(), "its name is not plain, or not that of a PNG"),
+    ],
+    ids=["svg", "empty", "cut", "appended", "huge", "blank in its name", "page", "long name"],
 )
-def test_what_is_no_png_of_a_decent_size_costs_its_cell(tmp_path: Path, data: bytes) -> None:
-    write_shots(tmp_path, {"public/end.png": data})
-    assert states_of(aggregate_paths(PLAN, tmp_path)) == {CELL: "corrupt"}
+def test_one_bad_picture_is_left_out_and_named_and_all_else_is_published(
+    tmp_path: Path, name: str, data: bytes, problem: str
+) -> None:
+    cell = tmp_path / "in"
+    write_shots(cell, {f"public/{name}": data, "public/start.png": png()})
+    merged = aggregate_paths(PLAN, cell)
+    assert states_of(merged) == {CELL: "passed"}
+    assert [image.target for image in merged.images] == [SHOT.replace("end", "start")]
+    (extra,) = merged.insights.extras
+    assert (extra.execution_id, extra.file) == (CELL, f"attempt-1/public/{name}")
+    assert "the picture is left out: " in extra.reason
+    assert problem in extra.reason
+    report = tmp_path / "report"
+    files = report_bytes(merged, PLAN, report)
+    assert build_bundle(report).manifest.files
+    assert report_bytes(aggregate_paths(PLAN, report), PLAN, tmp_path / "again") == files
 
 
 def test_a_linked_picture_is_not_followed(tmp_path: Path) -> None:

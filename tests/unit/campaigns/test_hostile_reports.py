@@ -118,3 +118,20 @@ def test_a_report_in_an_archive_with_an_unsafe_name_is_believed_in_nothing(tmp_p
         packed.writestr("../evil.txt", b"evil")
     merged = aggregate_paths(PLAN, downloads)
     assert "the archive holds the unsafe name" in reason_of(merged, "shard.zip!campaign.json")
+
+
+@pytest.mark.parametrize("data", [None, b"", PICTURE + b"more"], ids=["absent", "empty", "other"])
+def test_a_picture_that_a_report_does_not_have_is_left_out_and_named(
+    tmp_path: Path, data: bytes | None
+) -> None:
+    downloads = write_shard(tmp_path, lambda insights: insights["evidence"].append(entry(SHOT)))
+    shot = downloads / "shard" / SHOT
+    shot.unlink()
+    if data is not None:
+        shot.write_bytes(data)
+    merged = aggregate_paths(PLAN, downloads)
+    assert set(states_of(merged).values()) == {"passed"}
+    assert merged.images == ()
+    (extra,) = merged.insights.extras
+    assert (extra.execution_id, extra.file) == (SHARD_CELL, f"shard/{SHOT}")
+    report_bytes(merged, PLAN, tmp_path / "report")
