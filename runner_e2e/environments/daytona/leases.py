@@ -82,7 +82,11 @@ class Sandboxes:
         asked_at = _now()
         self._asked += 1
         self._uncertain = True
-        sandbox = self.client.create(order, late=self._delete_late)
+        try:
+            sandbox = self.client.create(order, late=self._delete_late)
+        except PermanentInfrastructure:  # a clear no: nothing was made
+            self._uncertain = False
+            raise
         self._uncertain = False
         held = Held(sandbox=sandbox, acquired_at=asked_at)
         self.made.append(held)
