@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from runner_e2e.reports import Verdicts
 
 DEFAULT_REPORT = Path("report")
+MAX_REASON_LINES = 6
+"""How much of one failure is told on stderr; the report has the rest."""
 DEFAULT_PLAN = Path("plan.json")
 RUN = "github:"
 
@@ -59,14 +61,15 @@ def aggregate(
     json: options.Json = False,
 ) -> None:
     """Merge results into a campaign. A planned cell without a result is unresolved (exit 8)."""
-    from runner_e2e.cli.documents import read_bytes, read_document
-    from runner_e2e.contracts.plan import Plan
+    from runner_e2e.cli.documents import read_bytes, read_plan
+    from runner_e2e.memory import without_garbage_search
 
     with ExitStack() as stack:
+        stack.enter_context(without_garbage_search())
         named = dict.fromkeys((*paths, jobs or ""))
         runs = {text: open_run(text, stack) for text in named if text.startswith(RUN)}
         run = only([runs[text] for text in dict.fromkeys(paths) if text in runs])
-        planned = run.plan() if run and not plan else read_document(Plan, plan or DEFAULT_PLAN)
+        planned = run.plan() if run and not plan else read_plan(plan or DEFAULT_PLAN)
         job_history = None
         if jobs and jobs not in runs:
             from runner_e2e.campaigns import JobHistory
@@ -79,6 +82,8 @@ def aggregate(
             [runs.get(text) or Path(text) for text in paths],
             jobs=job_history,
             campaign_id=run.campaign_id if run else None,
+            # An earlier report may lie among the results; it is about to be written anew.
+            exclude=[out],
         )
         verdicts = verdicts_of(merged, planned, history)
         code = write(merged, planned, out, site=not no_site, verdicts=verdicts)
@@ -128,6 +133,7 @@ def merge(
     *,
     jobs: JobHistory | None = None,
     campaign_id: str | None = None,
+    exclude: Sequence[Path] = (),
 ) -> Aggregate:
     """Collect the results; the campaign is named after the run we are in unless it is given."""
     from runner_e2e.campaigns import aggregate as merge_results
@@ -140,7 +146,8 @@ def merge(
             campaign_id = f"gha-{runtime.run_id}-{runtime.run_attempt}"
         else:
             campaign_id = local_campaign_id(plan)
-    return merge_results(plan, collect(paths, plan), campaign_id=campaign_id, jobs=jobs)
+    collection = collect(paths, plan, exclude=exclude)
+    return merge_results(plan, collection, campaign_id=campaign_id, jobs=jobs)
 
 
 def write(
@@ -165,9 +172,15 @@ def write(
         write_atomically(out / "index.html", campaign_page(campaign, insights, plan))
     runtime = ActionsRuntime.from_environ(os.environ)
     if runtime.summary_file:
-        room = reports.summary_budget(runtime.summary_file)
-        fitting = reports.summary_markdown(campaign, insights, plan, verdicts=verdicts, budget=room)
-        reports.append_step_summary(runtime.summary_file, fitting)
+        try:
+            room = reports.summary_budget(runtime.summary_file)
+            fitting = reports.summary_markdown(
+                campaign, insights, plan, verdicts=verdicts, budget=room
+            )
+            reports.append_step_summary(runtime.summary_file, fitting)
+        except OSError as error:
+            # The report is there and was paid for; a summary is only a copy of it.
+            output.narrate(f"no job summary: {runtime.summary_file}: {error.strerror}")
         # The runner reads commands from both streams; stdout is kept for the answer.
         for annotation in reports.error_annotations(campaign, insights):
             output.narrate(annotation)
@@ -180,11 +193,17 @@ def tell(merged: Aggregate, out: Path, *, as_json: bool, verdicts: Verdicts | No
     if as_json:
         output.answer_document(insights)
         return
+    errors = {result.execution_id: result.error for result in campaign.results}
     for cell in insights.cells:
         if cell.state != "passed":
             output.narrate(f"  {cell.state:<12} {cell.execution_id}")
-            if cell.reason:
-                output.narrate(output.quote(cell.reason))
+            reason = cell.reason or errors.get(cell.execution_id)
+            if reason:
+                output.narrate(output.quote(reason, lines=MAX_REASON_LINES))
+    set_aside = [(one.file, one.reason) for one in insights.unreadable]
+    set_aside += [(one.file, one.reason) for one in insights.extras]
+    for file, why in set_aside[:MAX_REASON_LINES]:
+        output.narrate(f"  not counted  {output.one_line(file)}: {output.one_line(why)}")
     if verdicts:
         from runner_e2e.reports import plain_news
 

@@ -9,6 +9,7 @@ from runner_e2e.errors import UsageError
 
 if TYPE_CHECKING:
     from runner_e2e.contracts.base import Document
+    from runner_e2e.contracts.plan import Plan
 
     D = TypeVar("D", bound=Document)
 
@@ -21,6 +22,13 @@ def read_bytes(path: Path) -> bytes:
         raise UsageError(
             f"{path} cannot be read: {error.strerror}", hint="check the path"
         ) from None
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan that the user named. Raises :class:`UsageError` or :class:`DocumentError`."""
+    from runner_e2e.contracts.plan import read_plan as read
+
+    return read(read_bytes(path), str(path))
 
 
 def read_document(kind: type[D], path: Path) -> D:

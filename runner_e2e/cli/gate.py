@@ -49,15 +49,14 @@ def gate(
     json: options.Json = False,
 ) -> None:
     """Fail (exit 1) on verdicts, on a suite's thresholds and on expired quarantines."""
-    from runner_e2e.cli.documents import read_document
+    from runner_e2e.cli.documents import read_document, read_plan
     from runner_e2e.contracts.campaign import Campaign
     from runner_e2e.contracts.insights import Insights
-    from runner_e2e.contracts.plan import Plan
     from runner_e2e.insights import judge_gate
 
     words, day = parse_words(fail_on), parse_day(today)
     campaign = read_document(Campaign, report / "campaign.json")
-    plan = read_document(Plan, report / "plan.json")
+    plan = read_plan(report / "plan.json")
     insights = read_document(Insights, report / "insights.json")
     verdicts = judged(open_history(history), campaign, insights, plan)
     found = judge_gate(campaign.campaign_id, plan, verdicts, day=day, fail_on=words)

@@ -5,11 +5,13 @@ With ``--json`` the answer is one JSON document, also when it is an error.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -22,9 +24,10 @@ if TYPE_CHECKING:
 
 
 def answer(text: str) -> None:
-    """Print what the command was asked for."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    sys.stdout.flush()
+    """Print what the command was asked for. Without a stdout there is nobody to tell."""
+    if sys.stdout is not None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
 
 
 def answer_document(document: BaseModel) -> None:
@@ -41,21 +44,27 @@ def answer_json(value: object) -> None:
 
 def narrate(text: str) -> None:
     """Say what is going on. One line, or lines that belong together."""
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()
+    if sys.stderr is not None:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
 
 
-def quote(text: str) -> str:
-    """Show text of an agent as what it is.
+def one_line(text: str) -> str:
+    """Show text from outside within a line of ours."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def quote(text: str, *, lines: int | None = None) -> str:
+    """Show text of an agent as what it is, at most ``lines`` lines of it.
 
     Every line gets a bar in front, since a line that begins with ``::`` is a command to GitHub's
     runner, with or without spaces before it; control characters are spelled out.
     """
-    lines = text.splitlines() or [""]
-    return "\n".join(
-        "| " + "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
-        for line in lines
-    )
+    whole = text.splitlines() or [""]
+    shown = [f"| {one_line(line)}" for line in whole[:lines]]
+    if len(whole) > len(shown):
+        shown.append(f"| ({len(whole) - len(shown)} more lines)")
+    return "\n".join(shown)
 
 
 def finish(code: ExitCode) -> NoReturn:
@@ -66,8 +75,10 @@ def finish(code: ExitCode) -> NoReturn:
 def report_error(kind: str, message: str, hint: str | None, *, as_json: bool) -> None:
     """Tell the user what happened and what to do next."""
     if as_json:
-        answer_json({"error": {"kind": kind, "message": message, "hint": hint}})
-        return
+        # A stdout that takes nothing may be the very error; then stderr has to do.
+        with suppress(OSError):
+            answer_json({"error": {"kind": kind, "message": message, "hint": hint}})
+            return
     narrate(f"error: {message}")
     if hint:
         narrate(f"hint: {hint}")
@@ -83,6 +94,48 @@ def report_expected(error: RunnerE2EError, *, as_json: bool) -> ExitCode:
     """Print an error of ours; its exit code is the command's."""
     report_error(error.kind, error.message, error.hint, as_json=as_json)
     return ExitCode(error.exit_code)
+
+
+_MACHINE = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.EEXIST,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.EBUSY,
+        errno.EFBIG,
+        errno.EIO,
+        errno.ENOTEMPTY,
+    }
+)
+"""What a disk, a path or a limit of the user's machine answers; nothing we could mend."""
+
+
+def is_of_this_machine(error: OSError) -> bool:
+    """Whether ``error`` is about the machine rather than about us."""
+    return error.errno in _MACHINE
+
+
+def report_machine(error: OSError, *, as_json: bool) -> ExitCode:
+    """Say what the machine refused, and where."""
+    where = f"{error.filename}: " if error.filename is not None else ""
+    report_error(
+        "machine",
+        f"{where}{error.strerror or error}",
+        "what was written before is whole; mend the place and repeat the command",
+        as_json=as_json,
+    )
+    return ExitCode.USAGE
 
 
 def report_bug(error: BaseException, *, as_json: bool) -> ExitCode:

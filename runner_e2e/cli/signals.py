@@ -26,7 +26,8 @@ def cancelled_by_signals() -> Iterator[CancelToken]:
     token = CancelToken()
 
     def note(number: int, _frame: FrameType | None) -> None:
-        token.cancel(number)
+        # A terminal that is closed is a request to end like any other: exit code 143.
+        token.cancel(signal.SIGTERM if number == signal.SIGHUP else number)
 
     before = {number: signal.signal(number, note) for number in SIGNALS}
     try:

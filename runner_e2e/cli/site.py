@@ -29,17 +29,16 @@ def build(
     json: options.Json = False,
 ) -> None:
     """Write the page of a campaign anew from its documents. Nothing is run."""
-    from runner_e2e.cli.documents import read_document
+    from runner_e2e.cli.documents import read_document, read_plan
     from runner_e2e.contracts.campaign import Campaign
     from runner_e2e.contracts.insights import Insights
-    from runner_e2e.contracts.plan import Plan
     from runner_e2e.evidence.files import write_atomically
     from runner_e2e.site import campaign_page
 
     page = campaign_page(
         read_document(Campaign, report / "campaign.json"),
         read_document(Insights, report / "insights.json"),
-        read_document(Plan, report / "plan.json"),
+        read_plan(report / "plan.json"),
     )
     target = out or report / "index.html"
     write_atomically(target, page)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from runner_e2e.contracts.base import Document, Omittable, digest, dump_tree
+from runner_e2e.contracts.base import Document, Omittable, digest, dump_tree, parse
 from runner_e2e.contracts.catalog import QuarantineEntry, SuiteGate
 from runner_e2e.contracts.estimates import Estimate
 from runner_e2e.contracts.result import RankingSnapshotEntry, Source
@@ -24,6 +24,7 @@ from runner_e2e.contracts.scalars import (
     Timestamp,
 )
 from runner_e2e.contracts.vocabulary import CredentialName, EnvironmentId, Flow, Generation
+from runner_e2e.errors import DocumentError
 
 PLAN_V1: Literal["runner-e2e.plan/v1"] = "runner-e2e.plan/v1"
 
@@ -171,3 +172,39 @@ def plan_digest(plan: Plan) -> str:
     tree = dump_tree(plan)
     del tree["digest"], tree["createdAt"]
     return digest(tree)
+
+
+def read_plan(data: bytes, source: str) -> Plan:
+    """Read a plan and believe it only whole.
+
+    The plan says what had to be run, so one that lost an execution would make a campaign greener
+    than it was. Raises :class:`DocumentError` when its digest is not that of its content or when
+    its executions are not those of its catalog.
+    """
+    plan = parse(Plan, data, source)
+    reason = _contradiction(plan)
+    if reason:
+        raise DocumentError(
+            source,
+            reason,
+            hint="a plan is used as `runner-e2e plan` wrote it; plan again to change what runs",
+        )
+    return plan
+
+
+def _contradiction(plan: Plan) -> str | None:
+    if plan_digest(plan) != plan.digest:
+        return "it was changed after it was planned: its digest is not that of its content"
+    if len(set(plan.expected)) != len(plan.executions):
+        return "it names an execution twice"
+    suites = {suite.id: suite for suite in plan.catalog.suites}
+    known = {name for suite in suites.values() for name in suite.execution_ids}
+    for execution in plan.executions:
+        job = execution.job
+        parts = (job.suite_id, job.profile_id, job.environment_id, job.case_id)
+        suite = suites.get(job.suite_id)
+        if suite is None or job.execution_id not in known or job.execution_id != ".".join(parts):
+            return f"{job.execution_id} is not an execution of its catalog"
+        if execution.suite_definition_hash != suite.definition_hash:
+            return f"{job.execution_id} has another definition hash than its suite"
+    return None

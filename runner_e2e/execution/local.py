@@ -18,7 +18,7 @@ from pathlib import Path
 
 from runner_e2e.contracts.base import dump, parse
 from runner_e2e.contracts.job_record import JobRecord
-from runner_e2e.contracts.plan import Plan
+from runner_e2e.contracts.plan import Plan, read_plan
 from runner_e2e.contracts.result import Result
 from runner_e2e.errors import DocumentError, UsageError
 from runner_e2e.evidence.files import write_atomically
@@ -121,7 +121,7 @@ def _planned_before(directory: Path) -> Plan | None:
     except OSError:
         return None
     with suppress(DocumentError):
-        return parse(Plan, data, str(directory / PLAN_FILE))
+        return read_plan(data, str(directory / PLAN_FILE))
     return None
 
 

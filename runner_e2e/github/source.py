@@ -17,8 +17,8 @@ from typing import Self
 import orjson
 
 from runner_e2e.campaigns import Broken, JobHistory, Tree, Unreadable, ZipTree
-from runner_e2e.contracts.base import dump_tree, parse
-from runner_e2e.contracts.plan import Plan
+from runner_e2e.contracts.base import dump_tree
+from runner_e2e.contracts.plan import Plan, read_plan
 from runner_e2e.errors import UsageError
 from runner_e2e.github.downloads import MAX_PARALLEL, MIB, Downloads
 from runner_e2e.github.errors import GithubError
@@ -162,7 +162,7 @@ class RunSource:
         if isinstance(tree, Broken):
             raise GithubError(f"{tree.name}: {tree.reason}", hint="name the plan with --plan")
         try:
-            return parse(Plan, tree.read("plan.json", MAX_PLAN_BYTES), f"{tree.name}plan.json")
+            return read_plan(tree.read("plan.json", MAX_PLAN_BYTES), f"{tree.name}plan.json")
         except Unreadable as error:
             raise GithubError(f"{tree.name}plan.json: {error}") from None
         finally:

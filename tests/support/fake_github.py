@@ -130,7 +130,7 @@ class FakeGithub:
         return self.add_artifact(name, zip_of(directory), **changes)
 
     def add_cell(self, execution_id: str, directory: Path, run_attempt: int = 1) -> dict[str, Any]:
-        """Keep the result artifact of a cell."""
+        """Upload the result artifact of a cell."""
         return self.add_directory(artifact_name(execution_id, run_attempt), directory)
 
     def add_job(self, row: Mapping[str, Any]) -> None:

@@ -59,7 +59,7 @@ def test_a_dispatch_with_a_suite_runs_it_and_is_green(green: Run) -> None:
         "Check out runner-e2e",
         "Set up the code under test",
         "Run the execution",
-        "Keep the result",
+        "Upload the result",
         "Sweep what a killed execution left",
     ]
     campaign = report_of(green, "campaign.json")

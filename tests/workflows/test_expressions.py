@@ -212,6 +212,6 @@ def test_evidence_is_kept_as_asked(
     language: Language, evidence: str, outcome: str, kept: bool
 ) -> None:
     steps = shipped("execute.yml")["jobs"]["execute"]["steps"]
-    (asked,) = (step["if"] for step in steps if step["name"] == "Keep the evidence")
+    (asked,) = (step["if"] for step in steps if step["name"] == "Upload the evidence")
     contexts = {"env": {"EVIDENCE": evidence}, "steps": {"run": {"outcome": outcome}}}
     assert language.evaluate(asked, contexts, "failure") is kept

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from runner_e2e.campaigns.jobs import UPLOAD_STEP
 from tests.workflows.toolbox import BIN, CALLABLE, CALLERS, PROJECT, Language, load, shipped
 
 ACTION = PROJECT / "action.yml"
@@ -29,6 +30,18 @@ def test_github_gets_byte_identical_copies_of_what_may_be_called() -> None:
     for name in CALLABLE:
         copy = PROJECT / ".github" / "workflows" / name
         assert copy.read_bytes() == (PROJECT / "workflows" / name).read_bytes()
+
+
+def test_campaigns_recognise_an_upload_by_the_name_of_its_step() -> None:
+    uploads = [
+        step["name"].lower()
+        for name in CALLABLE
+        for job in load(PROJECT / "workflows" / name)["jobs"].values()
+        for step in job.get("steps", ())
+        if "upload-artifact" in step.get("uses", "") and "result" in step["name"]
+    ]
+    assert len(uploads) == 2
+    assert all(name.startswith(UPLOAD_STEP) for name in uploads)
 
 
 def test_zizmor_finds_nothing_and_ignores_only_local_references_with_a_reason() -> None:
