@@ -31,6 +31,7 @@ CANCELLED_STOP_S = 1.5
 MAX_LOG_BYTES = 1024 * 1024
 _POLL_S = 0.05
 _HEALTH_WAIT_S = 5.0
+_DYING_S = 1.0
 
 EndProcesses = Callable[[float], tuple[int, ...]]
 """Ends every process of the execution, with so many seconds of grace; returns the survivors."""
@@ -47,10 +48,16 @@ class Server:
     marker: Mapping[str, str]
     end_processes: EndProcesses
     cancel: CancelToken
-    base_url: str = ""
+    port: int = 0
+    """The port that the server really took: a busy one makes it take the next."""
     _process: subprocess.Popen[bytes] | None = None
     # Without a name, so that no agent can reach it.
     _log: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
+
+    @property
+    def base_url(self) -> str:
+        """Where the server listens."""
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def pid(self) -> int | None:
@@ -104,6 +111,16 @@ class Server:
         """Whether the process is there."""
         return self._process is not None and self._process.poll() is None
 
+    def gone_within(self, seconds: float) -> bool:
+        """Whether the process is gone, or goes now: its connections break before it is dead."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def log(self) -> bytes:
         """The end of what the server printed."""
         size = self._log.seek(0, os.SEEK_END)
@@ -133,10 +150,8 @@ class Server:
                 raise interrupted()
 
     def _healthy(self) -> bool:
-        """Ask the port that the server really took: a busy one makes it take the next."""
         try:
-            port = json.loads(self._info_file.read_bytes())["port"]
-            self.base_url = f"http://127.0.0.1:{int(port)}"
+            self.port = int(json.loads(self._info_file.read_bytes())["port"])
             answer = httpx.get(
                 f"{self.base_url}/api/health", timeout=_HEALTH_WAIT_S, trust_env=False
             )
@@ -176,7 +191,7 @@ def _stands_in(pid: int, directory: Path) -> bool:
 
 def lost(server: Server, error: ExecutionError) -> ExecutionError:
     """Say that the server is gone where that is why it did not answer."""
-    if server.alive():
+    if not server.gone_within(_DYING_S):
         return error
     return TransientInfrastructure(
         "server_lost", "the Paperclip server ended in the middle; logs/server.log says more"

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from runner_e2e.catalog import RenderedTask
+from runner_e2e.catalog import OFFERED, Capability, RenderedTask
 from runner_e2e.contracts.task import ToolReviewOptions
 from runner_e2e.contracts.timestamps import format_timestamp
 from runner_e2e.failures import (
@@ -24,7 +24,6 @@ from runner_e2e.flows import (
     Accept,
     Answer,
     CancelToken,
-    Capability,
     CleanupReport,
     Deadline,
     Decide,
@@ -72,9 +71,7 @@ class PaperclipSession:
     name: str
     provider: str
     cancel_token: CancelToken
-    capabilities: frozenset[Capability] = frozenset(
-        {Capability.RESTART, Capability.TOOLS, Capability.SESSIONS}
-    )
+    capabilities: frozenset[Capability] = OFFERED["paperclip"]
     records: Records = field(default_factory=Records)
     _client: Client | None = None
     _fixtures: Fixtures | None = None
@@ -280,7 +277,12 @@ class PaperclipSession:
         fixtures = self._require_fixtures()
         self.records.keep(
             FIXTURES_FILE,
-            {"ids": fixtures.ids, "secretIds": fixtures.secret_ids, "agent": fixtures.agent},
+            {
+                "ids": fixtures.ids,
+                "secretIds": fixtures.secret_ids,
+                "agent": fixtures.agent,
+                "ports": [self.server.port, self.server.home.database_port],
+            },
         )
 
     def _raise_for(self, row: RunRow) -> None:
