@@ -1,5 +1,6 @@
 """From YAML or Python to a catalog that was checked whole: cells, texts and fingerprints."""
 
+from runner_e2e.catalog.capabilities import ENVIRONMENTS, OFFERED, Capability, needs_of
 from runner_e2e.catalog.command_files import ADAPTER_PACKAGE, CommandFile
 from runner_e2e.catalog.editor_schema import catalog_json_schema
 from runner_e2e.catalog.expansion import environment_key
@@ -14,7 +15,10 @@ from runner_e2e.catalog.wording import listed, nearest
 
 __all__ = [
     "ADAPTER_PACKAGE",
+    "ENVIRONMENTS",
+    "OFFERED",
     "SAMPLE_IMAGE",
+    "Capability",
     "Catalog",
     "CommandFile",
     "RankingSnapshot",
@@ -29,6 +33,7 @@ __all__ = [
     "load_catalog",
     "models_hash",
     "nearest",
+    "needs_of",
     "read_ranking",
     "render_agent",
     "render_task",

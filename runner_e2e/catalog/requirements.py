@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from runner_e2e.contracts.vocabulary import Flow
+from runner_e2e.contracts.scalars import JsonValue
+from runner_e2e.contracts.vocabulary import Flow, ToolReviewDecision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,3 +59,22 @@ FLOW_KEYS: tuple[str, ...] = (
     "flowOptions",
 )
 """The keys of a case that only some flows read. ``turnTimeoutMs`` may stand with any flow."""
+
+TOOL_RUNS: Mapping[ToolReviewDecision, tuple[int, int | None]] = {
+    "approve": (1, 1),
+    "restart": (1, 1),
+    "decline": (0, 0),
+    "always": (2, None),
+}
+"""How often the tool runs at least and at most by each decision. Reference 3.8."""
+
+_TURNS = frozenset({"say", "approve", "revise"})
+
+
+def turns_after(script: Sequence[JsonValue]) -> tuple[int, ...]:
+    """How many turns there were after each step of a chat. The first turn is the prompt."""
+    turns, counts = 1, list[int]()
+    for step in script:
+        turns += isinstance(step, dict) and not _TURNS.isdisjoint(step)
+        counts.append(turns)
+    return tuple(counts)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import truediv
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from runner_e2e.catalog.capabilities import CANNOT, OFFERED, TargetKind, needs_of
 from runner_e2e.catalog.expansion import environment_key, with_defaults
 from runner_e2e.catalog.rankings import RankingSnapshot
 from runner_e2e.catalog.secrets import secret_problems
@@ -63,14 +66,15 @@ def semantic_problems(catalog: Joined) -> Iterator[Problem]:
     yield from _duplicates(catalog.tasks, "task", _identifier)
     yield from _duplicates(catalog.suites, "suite", _identifier)
     credentials = catalog.credentials
-    on_command = _target_kind(catalog) == "command"
+    kind = _target_kind(catalog)
     for profile in catalog.profiles:
         yield from _profile_problems(profile, credentials, catalog.snapshots)
-        yield from _agent_problems(profile, credentials, on_command=on_command)
+        yield from _agent_problems(profile, credentials, on_command=kind == "command")
     for environment in catalog.environments:
         yield from _environment_problems(environment)
     for task in catalog.tasks:
         yield from task_problems(task)
+        yield from _capability_problems(task, kind)
     known = _known(catalog)
     cells = 0
     for suite in catalog.suites:
@@ -82,9 +86,19 @@ def semantic_problems(catalog: Joined) -> Iterator[Problem]:
             )
 
 
-def _target_kind(catalog: Joined) -> object:
+def _target_kind(catalog: Joined) -> TargetKind | None:
     target = catalog.files[0].header.get("target")
-    return target.get("kind") if isinstance(target, dict) else None
+    kind = target.get("kind") if isinstance(target, dict) else None
+    return next((known for known in OFFERED if known == kind), None)
+
+
+def _capability_problems(part: Part[TaskFixture], kind: TargetKind | None) -> Iterator[Problem]:
+    if kind is None:
+        return
+    for needed, steps in needs_of(part.model):
+        if needed not in OFFERED[kind] and part.sound(str(steps[0])):
+            place = reduce(truediv, steps, part.place)
+            yield place.problem(f"the {kind} target {CANNOT[needed]}")
 
 
 def _identifier(part: Part[Any]) -> str | None:

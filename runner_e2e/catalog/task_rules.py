@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import truediv
 from typing import Any
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from runner_e2e.catalog.expressions import compile_problems
 from runner_e2e.catalog.fingerprints import sample_variables
 from runner_e2e.catalog.rendering import task_document, typed
-from runner_e2e.catalog.requirements import FLOW_KEYS, REQUIREMENTS
+from runner_e2e.catalog.requirements import FLOW_KEYS, REQUIREMENTS, TOOL_RUNS, turns_after
 from runner_e2e.catalog.source import Place
 from runner_e2e.catalog.structure import Part, validate
 from runner_e2e.catalog.templates import (
@@ -27,6 +27,7 @@ from runner_e2e.catalog.wording import listed, nearest, problems_of
 from runner_e2e.contracts.matcher import Matcher
 from runner_e2e.contracts.scalars import JsonValue
 from runner_e2e.contracts.task import FLOW_OPTIONS, TaskFixture
+from runner_e2e.contracts.vocabulary import ToolReviewDecision
 from runner_e2e.errors import Problem
 
 _SAMPLE_VALUES: Mapping[str, str] = {
@@ -128,10 +129,11 @@ def _flow_problems(part: Part[TaskFixture]) -> Iterator[Problem]:
             f"the flow {task.flow} has exactly {runs} runs, not {task.expected_run_count}"
         )
     if part.sound("flowOptions") and "flowOptions" in part.raw and "flowOptions" in used:
-        yield from _option_problems(task, part.place / "flowOptions")
+        yield from _option_problems(part, part.place / "flowOptions")
 
 
-def _option_problems(task: TaskFixture, place: Place) -> Iterator[Problem]:
+def _option_problems(part: Part[TaskFixture], place: Place) -> Iterator[Problem]:
+    task = part.model
     model = FLOW_OPTIONS[task.flow]
     options = task.flow_options or {}
     try:
@@ -144,6 +146,11 @@ def _option_problems(task: TaskFixture, place: Place) -> Iterator[Problem]:
     always = task.flow == "governed_tool_review" and task.tool_review_decision == "always"
     if always and "secondArguments" not in options:
         yield place.problem("the decision always needs 'secondArguments' for the second call")
+    if task.flow == "governed_tool_review" and task.tool_review_decision is not None:
+        yield from _tool_run_problems(task.tool_review_decision, options, place)
+    if task.flow == "agent_chat":
+        script: Any = options["script"]
+        yield from _script_problems(part, script, place / "script")
     if "again" in options and task.tool_review_decision != "always":
         yield (place / "again").problem("only the decision always has a second call", key=True)
     question = options.get("question")
@@ -155,3 +162,34 @@ def _option_problems(task: TaskFixture, place: Place) -> Iterator[Problem]:
                 f"the answer {label!r} is not one of the options",
                 hint=nearest(label, map(str, choices)),
             )
+
+
+def _tool_run_problems(
+    decision: ToolReviewDecision, options: Mapping[str, Any], place: Place
+) -> Iterator[Problem]:
+    least, most = TOOL_RUNS[decision]
+    count = options["invocations"]
+    if count < least or (most is not None and count > most):
+        bound = f"{least}" if least == most else f"at least {least}"
+        yield (place / "invocations").problem(
+            f"with the decision {decision} the tool runs {bound} times, not {count}"
+        )
+
+
+def _script_problems(
+    part: Part[TaskFixture], script: Sequence[Any], place: Place
+) -> Iterator[Problem]:
+    """Counts that the script itself makes impossible."""
+    turns = turns_after(script)
+    for index, step in enumerate(script):
+        idle = step.get("expect_idle")
+        if idle is not None and idle["runs"] != turns[index]:
+            yield (place / index / "expect_idle" / "runs").problem(
+                f"there are {turns[index]} runs by then, of which the prompt is the first, "
+                f"not {idle['runs']}"
+            )
+    wanted = part.model.expected_run_count
+    if part.sound("expectedRunCount") and wanted != turns[-1]:
+        yield (part.place / "expectedRunCount").problem(
+            f"the script has {turns[-1]} runs, of which the prompt is the first, not {wanted}"
+        )

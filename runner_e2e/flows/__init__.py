@@ -1,13 +1,13 @@
 """The seven flows, over the one protocol that every target speaks."""
 
+from runner_e2e.catalog import Capability
 from runner_e2e.flows.deadline import CancelToken, Deadline, first_readable
 from runner_e2e.flows.outcome import FlowOutcome, observed, turn_timings
-from runner_e2e.flows.run import FlowContext, needed_capabilities, run_flow
+from runner_e2e.flows.run import FlowContext, run_flow
 from runner_e2e.flows.session import (
     Accept,
     Answer,
     Artifact,
-    Capability,
     CleanupReport,
     Decide,
     DeclaredScreenshot,
@@ -61,7 +61,6 @@ __all__ = [
     "TurnOrder",
     "Workplace",
     "first_readable",
-    "needed_capabilities",
     "observed",
     "run_flow",
     "turn_timings",

@@ -6,10 +6,9 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner_e2e.catalog import RenderedTask
+from runner_e2e.catalog import RenderedTask, needs_of
 from runner_e2e.contracts.catalog import MatrixExecution
 from runner_e2e.contracts.result import MatcherResult
-from runner_e2e.contracts.task import ChatOptions, NewSession, Restart, TaskFixture
 from runner_e2e.contracts.vocabulary import Flow
 from runner_e2e.failures import (
     CandidateFailure,
@@ -21,7 +20,7 @@ from runner_e2e.failures import (
 from runner_e2e.flows.chat import agent_chat
 from runner_e2e.flows.deadline import CancelToken, Deadline
 from runner_e2e.flows.outcome import FlowOutcome, observed, turn_timings
-from runner_e2e.flows.session import Capability, Observation, Session
+from runner_e2e.flows.session import Observation, Session
 from runner_e2e.flows.steps import (
     Drive,
     Step,
@@ -84,8 +83,8 @@ def run_flow(task: RenderedTask, session: Session, context: FlowContext) -> Flow
 
 
 def _refuse_unsupported(task: RenderedTask, session: Session) -> None:
-    script = task.options if isinstance(task.options, ChatOptions) else None
-    missing = needed_capabilities(task.fixture, script) - session.capabilities
+    """The catalog refuses by the same table, but a session may offer less than its target."""
+    missing = {needed for needed, _ in needs_of(task.fixture)} - session.capabilities
     if missing:
         raise PermanentInfrastructure(
             "unsupported_flow", f"the target does not offer: {', '.join(sorted(missing))}"

@@ -7,10 +7,9 @@ observe is ``None``: never a guess, never an empty value that would satisfy a ch
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Literal, NewType, Protocol
 
-from runner_e2e.catalog import RenderedTask
+from runner_e2e.catalog import Capability, RenderedTask
 from runner_e2e.contracts.scalars import JsonObject
 from runner_e2e.contracts.vocabulary import EnvironmentId, Generation, LeaseOutcome
 from runner_e2e.failures import CandidateFailure
@@ -20,16 +19,6 @@ from runner_e2e.matchers import FileReader
 InteractionId = NewType("InteractionId", str)
 
 RunStatus = Literal["running", "succeeded", "failed", "cancelled", "timed_out"]
-
-
-class Capability(StrEnum):
-    """What a target may offer beyond plain turns."""
-
-    RESTART = "restart"
-    TOOLS = "tools"
-    SESSIONS = "sessions"
-    LEASES = "leases"
-    ARTIFACTS = "artifacts"
 
 
 class DuplicateRun(CandidateFailure):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runner_e2e.catalog import RenderedTask
+from runner_e2e.catalog import Capability, RenderedTask
 from runner_e2e.contracts.task import PlanOptions, QuestionOptions, ToolReviewOptions, WarmOptions
 from runner_e2e.contracts.vocabulary import ToolReviewDecision
 from runner_e2e.flows.checks import check_plan, latest_plan, only_pending, require
@@ -17,7 +17,6 @@ from runner_e2e.flows.deadline import Deadline
 from runner_e2e.flows.session import (
     Accept,
     Answer,
-    Capability,
     Decide,
     Observation,
     QuestionAsked,

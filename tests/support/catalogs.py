@@ -96,11 +96,11 @@ FLOW_TASKS: dict[str, Tree] = {
         },
     },
     "agent_chat": {
-        "expectedRunCount": 2,
+        "expectedRunCount": 3,
         "flowOptions": {
             "script": [
                 {"say": "Remember {{ nonce }}.", "expect": "ok"},
-                {"expect_idle": {"runs": 1}},
+                {"expect_idle": {"runs": 2}},
                 {"new_session": {}},
                 {"say": "Reply with {{ marker }}."},
             ]

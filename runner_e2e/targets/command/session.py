@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import IO, assert_never
 
-from runner_e2e.catalog import RenderedTask
+from runner_e2e.catalog import OFFERED, Capability, RenderedTask
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.scalars import JsonObject
 from runner_e2e.contracts.timestamps import format_timestamp
@@ -23,7 +23,6 @@ from runner_e2e.flows.deadline import CancelToken, Deadline
 from runner_e2e.flows.session import (
     Accept,
     Answer,
-    Capability,
     CleanupReport,
     Decide,
     DuplicateRun,
@@ -58,9 +57,7 @@ from runner_e2e.targets.command.protocol import (
 
 ACCEPTED_TEXT = "The plan is accepted. Carry it out."
 EXECUTED_TEXT = "The tool was executed. Its result is in the turn file."
-COMMAND_CAPABILITIES = frozenset(
-    {Capability.RESTART, Capability.TOOLS, Capability.SESSIONS, Capability.ARTIFACTS}
-)
+COMMAND_CAPABILITIES = OFFERED["command"]
 """What it offers wherever its turns run."""
 
 DECLINED_TEXT = "The tool call was declined. Go on without it."

@@ -49,6 +49,7 @@ NEUTRAL = re.compile(
 
 TIED = re.compile(
     r"""^schema$ | ^target | \.id$ | Id$ | \.kind$ | \.flow$ | \.expectedMatrixSize$
+    | \.expectedRunCount$ | \.toolReviewDecision$ | \.invocations$ | \.expect_idle\.runs$
     | ^suites\[0\]\.(profiles|environments|tasks)\[ | \.supportedEnvironments\[ | \.run$
     | ^profiles\[1\]\.modelQualification\.source$ | \.configurationKey$ | \.credential$
     | \$secretRef$ | \.schema\.type$ | \.options\[0\]$ | \.excludedExecutionIds\[ | ^credentials""",
@@ -197,13 +198,7 @@ def assert_each_field_counts_unless_neutral(
 def test_every_field_of_a_case_that_can_change_a_verdict_counts(tmp_path: Path, flow: str) -> None:
     matchers = MATCHERS if flow == "single_turn" else MATCHERS[:1]
     tree = catalog_tree(tasks=[flow_task(flow, matchers=matchers, turnTimeoutMs=60_000)])
-    paths = [
-        path
-        for path in leaves(tree)
-        if path[0] == "tasks"
-        and not TIED.search(name_of(path))
-        and (path[-1] != "expectedRunCount" or flow == "agent_chat")
-    ]
+    paths = [path for path in leaves(tree) if path[0] == "tasks" and not TIED.search(name_of(path))]
     assert_each_field_counts_unless_neutral(tmp_path, tree, paths)
 
 
@@ -212,6 +207,17 @@ def test_every_field_of_the_rest_that_can_change_a_verdict_counts(tmp_path: Path
     tree["tasks"] = [flow_task("single_turn", id=task["id"]) for task in tree["tasks"]]
     paths = [path for path in leaves(tree) if path[0] != "tasks" and not TIED.search(name_of(path))]
     assert_each_field_counts_unless_neutral(tmp_path, tree, paths)
+
+
+def reviewed(decision: str, invocations: int) -> Tree:
+    options = {"tool": "a", "arguments": {}, "secondArguments": {}, "invocations": invocations}
+    task = flow_task("governed_tool_review", toolReviewDecision=decision, flowOptions=options)
+    return catalog_tree(tasks=[task])
+
+
+def chatted(*script: Tree, runs: int) -> Tree:
+    task = flow_task("agent_chat", flowOptions={"script": [*script]}, expectedRunCount=runs)
+    return catalog_tree(tasks=[task])
 
 
 def smoke(**suite: Any) -> Tree:
@@ -231,6 +237,13 @@ def smoke(**suite: Any) -> Tree:
         catalog_tree(tasks=[{**TASK, "id": "other"}], suites=[{**SUITE, "tasks": ["other"]}]),
         catalog_tree(profiles=[{**PROFILE, "credential": "ANTHROPIC_API_KEY"}]),
         catalog_tree(tasks=[flow_task("plan_approval_completion")]),
+        reviewed("approve", 1),
+        reviewed("restart", 1),
+        reviewed("always", 2),
+        reviewed("always", 3),
+        chatted({"say": "a"}, runs=2),
+        chatted({"say": "a"}, {"expect_idle": {"runs": 2}}, runs=2),
+        chatted({"say": "a"}, {"say": "b"}, runs=3),
         catalog_tree(target={"kind": "paperclip", "version": "1"}),
         catalog_tree(tasks=[{**TASK, "matchers": TASK["matchers"][:1]}]),
         catalog_tree(tasks=[{**TASK, "matchers": [*TASK["matchers"], TASK["matchers"][0]]}]),
