@@ -84,13 +84,16 @@ def _read_source(path: Path, mention: Place | None, problems: list[Problem]) -> 
 def join_files(files: list[Parts], problems: list[Problem]) -> Joined:
     """Put the lists of all files together; add what does not fit together to ``problems``."""
     _check_targets(files, problems)
+    rankings = [mention for file in files for mention in _mentions(file, "rankings")]
+    snapshots, complete = _read_snapshots(rankings, problems)
     return Joined(
         files=tuple(files),
         profiles=tuple(part for file in files for part in file.profiles),
         environments=tuple(part for file in files for part in file.environments),
         tasks=tuple(part for file in files for part in file.tasks),
         suites=tuple(part for file in files for part in file.suites),
-        snapshots=_read_snapshots(files, problems),
+        snapshots=snapshots,
+        all_rankings_read=complete,
     )
 
 
@@ -102,19 +105,30 @@ def _check_targets(files: list[Parts], problems: list[Problem]) -> None:
             problems.append(place.problem(f"{files[0].source.path} has another target"))
 
 
-def _read_snapshots(files: list[Parts], problems: list[Problem]) -> dict[str, RankingSnapshot]:
+def _read_snapshots(
+    rankings: list[tuple[Path, Place]], problems: list[Problem]
+) -> tuple[dict[str, RankingSnapshot], bool]:
+    """The snapshots by id, and whether they are all that are named."""
     snapshots: dict[str, RankingSnapshot] = {}
-    for file in files:
-        for path, place in _mentions(file, "rankings"):
-            try:
-                snapshot = read_ranking(path.read_bytes(), str(path))
-            except OSError as error:
-                problems.append(place.problem(f"cannot read {path}: {error.strerror}"))
-            except DocumentError as error:
-                problems.append(place.problem(error.message, hint=error.hint))
-            else:
-                snapshots[snapshot.snapshot_id] = snapshot
-    return snapshots
+    origin: dict[str, Path] = {}
+    complete = True
+    for path, place in rankings:
+        try:
+            snapshot = read_ranking(path.read_bytes(), str(path))
+        except OSError as error:
+            problems.append(place.problem(f"cannot read {path}: {error.strerror}"))
+            complete = False
+        except DocumentError as error:
+            problems.append(place.problem(error.message, hint=error.hint))
+            complete = False
+        else:
+            name = snapshot.snapshot_id
+            if origin.setdefault(name, path.resolve()) != path.resolve():
+                problems.append(
+                    place.problem(f"the snapshot {name!r} is in {origin[name]} already")
+                )
+            snapshots.setdefault(name, snapshot)
+    return snapshots, complete
 
 
 def in_order(problems: list[Problem], files: list[Parts]) -> tuple[Problem, ...]:

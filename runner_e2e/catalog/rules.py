@@ -46,6 +46,8 @@ class Joined:
     suites: tuple[Part[SuiteEntry], ...]
     snapshots: Mapping[str, RankingSnapshot]
     """By snapshot id."""
+    all_rankings_read: bool
+    """Whether ``snapshots`` has those of all files that the catalog names."""
 
     @property
     def credentials(self) -> tuple[str, ...]:
@@ -68,7 +70,7 @@ def semantic_problems(catalog: Joined) -> Iterator[Problem]:
     credentials = catalog.credentials
     kind = _target_kind(catalog)
     for profile in catalog.profiles:
-        yield from _profile_problems(profile, credentials, catalog.snapshots)
+        yield from _profile_problems(profile, credentials, catalog)
         yield from _agent_problems(profile, credentials, on_command=kind == "command")
     for environment in catalog.environments:
         yield from _environment_problems(environment)
@@ -130,7 +132,7 @@ def _duplicates(
 def _profile_problems(
     part: Part[ProfileFixture],
     credentials: Collection[str],
-    snapshots: Mapping[str, RankingSnapshot],
+    catalog: Joined,
 ) -> Iterator[Problem]:
     profile = part.model
     if part.sound("credential"):
@@ -144,12 +146,10 @@ def _profile_problems(
                 hint=nearest(profile.credential, credentials) or "declare it under credentials",
             )
     if part.sound("ranking", "modelQualification"):
-        yield from _ranking_problems(part, snapshots)
+        yield from _ranking_problems(part, catalog)
 
 
-def _ranking_problems(
-    part: Part[ProfileFixture], snapshots: Mapping[str, RankingSnapshot]
-) -> Iterator[Problem]:
+def _ranking_problems(part: Part[ProfileFixture], catalog: Joined) -> Iterator[Problem]:
     ranking = part.model.ranking
     ranked = part.model.model_qualification.source == "openrouter_rankings_snapshot"
     place = part.place / "ranking"
@@ -163,12 +163,14 @@ def _ranking_problems(
             "has a ranking",
             key=True,
         )
-    snapshot = snapshots.get(ranking.snapshot_id)
+        return
+    snapshot = catalog.snapshots.get(ranking.snapshot_id)
     if snapshot is None:
-        if snapshots:
+        if catalog.all_rankings_read:
             yield (place / "snapshotId").problem(
                 f"no file under rankings holds the snapshot {ranking.snapshot_id!r}",
-                hint=nearest(ranking.snapshot_id, snapshots),
+                hint=nearest(ranking.snapshot_id, catalog.snapshots)
+                or "name its file under rankings; `runner-e2e catalog snapshot` captures one",
             )
         return
     if ranking.rank > len(snapshot.models):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from runner_e2e.catalog import Catalog, explain_fingerprint
+from runner_e2e.catalog import Catalog, explain_fingerprint, read_ranking
 from runner_e2e.contracts.base import digest
 from runner_e2e.errors import CatalogError, UsageError
 from tests.support.catalogs import (
@@ -50,6 +50,7 @@ NEUTRAL = re.compile(
 TIED = re.compile(
     r"""^schema$ | ^target | \.id$ | Id$ | \.kind$ | \.flow$ | \.expectedMatrixSize$
     | \.expectedRunCount$ | \.toolReviewDecision$ | \.invocations$ | \.expect_idle\.runs$
+    | \.ranking\. | ^rankings
     | ^suites\[0\]\.(profiles|environments|tasks)\[ | \.supportedEnvironments\[ | \.run$
     | ^profiles\[1\]\.modelQualification\.source$ | \.configurationKey$ | \.credential$
     | \$secretRef$ | \.schema\.type$ | \.options\[0\]$ | \.excludedExecutionIds\[ | ^credentials""",
@@ -58,16 +59,22 @@ TIED = re.compile(
 """What cannot be changed alone, or in one step; tests of their own change these."""
 
 
+RANKING = (
+    Path(__file__).parents[3] / "examples" / "paperclip" / "rankings" / "openrouter-top-weekly.json"
+)
+SNAPSHOT = read_ranking(RANKING.read_bytes(), str(RANKING))
+
+
 def every_field() -> Tree:
     """A catalog in which every field there is has a value."""
     tasks = [flow_task(flow, id=flow.replace("_", "-"), label=flow) for flow in FLOW_TASKS]
     tasks[0] |= {"matchers": MATCHERS, "turnTimeoutMs": 60_000}
     ranking = {
-        "snapshotId": "weekly",
-        "capturedAt": "2026-09-07T08:00:00.000Z",
-        "sourceUrl": "https://openrouter.ai/rankings",
+        "snapshotId": SNAPSHOT.snapshot_id,
+        "capturedAt": SNAPSHOT.captured_at,
+        "sourceUrl": SNAPSHOT.source_url,
         "rank": 2,
-        "canonicalModelId": "lab/model",
+        "canonicalModelId": SNAPSHOT.models[1].id,
     }
     ranked = {
         **PROFILE,
@@ -117,6 +124,7 @@ def every_field() -> Tree:
         suites=[suite],
         environments=environments,
         credentials=["OTHER_KEY"],
+        rankings=[str(RANKING)],
     )
 
 

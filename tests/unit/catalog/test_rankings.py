@@ -108,6 +108,38 @@ def test_a_profile_that_its_snapshot_contradicts_is_refused(
     assert expected in problem.message
 
 
+@pytest.mark.parametrize("rankings", [None, [], ["other.json"]])
+def test_a_profile_whose_snapshot_is_nowhere_is_not_believed(
+    tmp_path: Path, rankings: list[str] | None
+) -> None:
+    (tmp_path / "other.json").write_text(json.dumps(snapshot(snapshotId="other")))
+    tree = {**ranked_catalog(tmp_path), "rankings": rankings}
+    if rankings is None:
+        del tree["rankings"]
+    (problem,) = problems_in(tmp_path, tree)
+    assert "ranking.snapshotId: no file under rankings holds the snapshot" in problem.message
+    assert problem.hint is not None
+    assert "under rankings" in problem.hint
+
+
+def test_a_snapshot_is_in_one_file(tmp_path: Path) -> None:
+    (tmp_path / "again.json").write_text(json.dumps(with_model(4, name="Another")))
+    tree = {**ranked_catalog(tmp_path), "rankings": ["weekly.json", "again.json"]}
+    (problem,) = problems_in(tmp_path, tree)
+    assert problem.message.startswith("rankings[1]: the snapshot 'weekly-1' is in ")
+    tree["rankings"] = ["weekly.json", "./weekly.json"]
+    assert problems_in(tmp_path, tree) == ()
+
+
+def test_where_the_model_stood_enters_the_fingerprint(tmp_path: Path) -> None:
+    tree = ranked_catalog(tmp_path)
+    first = load_tree(tmp_path, tree).fingerprint
+    tree["profiles"][0] |= ranked_profile(rank=3, canonicalModelId="lab-3/model")
+    assert load_tree(tmp_path, tree).fingerprint != first
+    again = ranked_catalog(tmp_path, snapshot(snapshotId="next"), snapshotId="next")
+    assert load_tree(tmp_path, again).fingerprint != first
+
+
 def test_a_bad_or_absent_snapshot_is_a_problem_where_it_is_named(tmp_path: Path) -> None:
     bad = problems_in(tmp_path, ranked_catalog(tmp_path, snapshot(contentHash="0" * 64)))
     assert [problem.message.split(":")[0] for problem in bad] == ["rankings[0]"]
