@@ -58,8 +58,9 @@ def sweep(
         if cloud.problems and expects_sandboxes(root.path):
             continue  # its token is all that leads to its sandboxes
         if root.token is not None:
-            found = marked_processes(root.token)
-            survivors = end_marked(root.token, grace=1.0) if found else ()
+            # A database hides its environment; it stands in the root.
+            found = marked_processes(root.token, root.path)
+            survivors = end_marked(root.token, root.path, grace=1.0) if found else ()
             ended += len(found) - len(survivors)
             problems += [f"process {pid} of {root.path.name} cannot be ended" for pid in survivors]
         problem = delete_root(root.path)

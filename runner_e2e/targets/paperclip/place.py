@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +21,10 @@ from runner_e2e.targets.paperclip.server import EndProcesses, Server
 from runner_e2e.targets.paperclip.session import PaperclipSession
 
 _CHUNK = 1024 * 1024
+_CODEX_LOGIN = re.compile(
+    r"paperclip-home/instances/default/"
+    r"(companies/[0-9a-f-]{36}/(agents/[0-9a-f-]{36}/)?)?codex-home/auth\.json"
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -107,8 +113,18 @@ def persisted_secrets(root: Path, secrets: Mapping[str, str]) -> list[tuple[str,
     return [
         (path.relative_to(root).as_posix(), finding)
         for path in _plain_files(root)
+        if not _is_codex_login(path, root)
         for finding in _scan(path, scanner)
     ]
+
+
+def _is_codex_login(path: Path, root: Path) -> bool:
+    """Whether the server wrote the file for Codex, which reads its key from nowhere else."""
+    relative = path.relative_to(root).as_posix()
+    return (
+        _CODEX_LOGIN.fullmatch(relative) is not None
+        and stat.S_IMODE(path.stat().st_mode) == stat.S_IRUSR | stat.S_IWUSR
+    )
 
 
 def _plain_files(root: Path) -> Iterator[Path]:

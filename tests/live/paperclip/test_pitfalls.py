@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 from runner_e2e.catalog import Variables, render_task
 from runner_e2e.environments import MARKER, TemporaryRoot, end_marked
+from runner_e2e.execution import sweep
 from runner_e2e.flows import Answer, CancelToken, Deadline, QuestionAsked, Run
 from runner_e2e.targets.paperclip import PaperclipPlace, PaperclipSession
 from tests.live.paperclip.live import (
+    EXAMPLE,
     assert_nothing_left,
     cell,
     changed,
@@ -92,6 +96,33 @@ def test_a_signal_ends_the_server_its_database_and_the_agent(directory: Path) ->
     assert ran.verdict == ("transient_infrastructure", "interrupted")
     assert ran.record.state == "interrupted"
     assert_nothing_left(ran)
+
+
+def test_a_sweep_finds_the_server_and_the_database_of_a_harness_that_was_killed(
+    directory: Path,
+) -> None:
+    temporary = directory / "tmp"
+    temporary.mkdir()
+    temporary.chmod(0o711)
+    command = [sys.executable, "-m", "runner_e2e", "run", "--id", ANSWER]
+    command += ["--catalog", str(EXAMPLE / "runner-e2e.yaml"), "--out", str(directory / "out")]
+    harness = subprocess.Popen(
+        command,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    _agent_of(temporary)
+    harness.kill()
+    harness.wait()
+    assert len(processes_in(temporary)) > 1
+
+    report = sweep(temporary)
+
+    assert report.problems == ()
+    assert len(report.roots) == 1
+    assert processes_in(temporary) == []
+    assert list(temporary.iterdir()) == []
 
 
 def test_an_answer_waits_for_the_asking_run_so_that_the_server_does_not_join_the_two(

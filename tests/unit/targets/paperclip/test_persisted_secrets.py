@@ -35,6 +35,32 @@ def test_keys_of_others_are_none_of_ours(tmp_path: Path) -> None:
     assert persisted_secrets(tmp_path, SECRETS) == []
 
 
+INSTANCE = "paperclip-home/instances/default"
+ID = "0b7c3a7e-1111-4222-8333-123456789abc"
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "tolerated"),
+    [
+        (f"{INSTANCE}/codex-home/auth.json", 0o600, True),
+        (f"{INSTANCE}/companies/{ID}/codex-home/auth.json", 0o600, True),
+        (f"{INSTANCE}/companies/{ID}/agents/{ID}/codex-home/auth.json", 0o600, True),
+        (f"{INSTANCE}/codex-home/auth.json", 0o640, False),
+        (f"{INSTANCE}/companies/{ID}/other/codex-home/auth.json", 0o600, False),
+        (f"{INSTANCE}/codex-home/auth.json.bak", 0o600, False),
+        ("workspace/codex-home/auth.json", 0o600, False),
+    ],
+)
+def test_only_the_login_that_the_server_writes_for_codex_may_hold_its_key(
+    tmp_path: Path, name: str, mode: int, tolerated: bool
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_text(VALUE)
+    path.chmod(mode)
+    assert (persisted_secrets(tmp_path, SECRETS) == []) is tolerated
+
+
 def test_links_out_of_the_root_are_not_followed(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text(VALUE)
