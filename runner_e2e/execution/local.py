@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner_e2e.contracts.base import dump, parse
@@ -30,6 +30,7 @@ from runner_e2e.flows import CancelToken
 PLAN_FILE = "plan.json"
 LOCK_FILE = "campaign.lock"
 _OURS = (PLAN_FILE, "results", "report")
+_STOPPED = frozenset({"transient_infrastructure", "permanent_infrastructure"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ class LocalCampaign:
     plan: Plan
     resumed: bool
     """The directory held a campaign of the same cells, which goes on."""
-    set_aside: Path | None
+    set_aside: Path | None = None
     """Where another campaign that was in the way lies now."""
 
     def results(self, execution_id: str) -> Path:
@@ -53,7 +54,10 @@ class LocalCampaign:
         return self.directory / "report"
 
     def final(self, execution_id: str) -> Result | None:
-        """The result of an execution that was finished under this plan."""
+        """The result of an execution that was finished under this plan and says something.
+
+        What infrastructure stopped says nothing of the agent, so it is run again.
+        """
         directory = self.results(execution_id)
         try:
             record = parse(JobRecord, (directory / RECORD_FILE).read_bytes(), RECORD_FILE)
@@ -61,7 +65,8 @@ class LocalCampaign:
         except (OSError, DocumentError):
             return None
         ours = record.plan_digest == self.plan.digest and record.execution_id == execution_id
-        return result if ours and record.state == "finished" else None
+        stopped = result.failure_class in _STOPPED
+        return result if ours and record.state == "finished" and not stopped else None
 
 
 @contextmanager
@@ -96,10 +101,30 @@ def open_campaign(directory: Path, plan: Plan, *, fresh: bool = False) -> Iterat
 def _prepare(directory: Path, plan: Plan, *, fresh: bool) -> LocalCampaign:
     before = _planned_before(directory)
     if before is not None and not fresh and _goes_on(before, plan):
-        return LocalCampaign(directory=directory, plan=before, resumed=True, set_aside=None)
+        return _resume(LocalCampaign(directory=directory, plan=before, resumed=True), plan)
     set_aside = _set_aside(directory, before)
     write_atomically(directory / PLAN_FILE, dump(plan))
     return LocalCampaign(directory=directory, plan=plan, resumed=False, set_aside=set_aside)
+
+
+def _resume(local: LocalCampaign, plan: Plan) -> LocalCampaign:
+    """Go on with what is open, under a name of its own.
+
+    A campaign that was published while it was open keeps its name for what it was then, since
+    published files never change. The creation time names a campaign and is no part of the digest,
+    so every result that is there still belongs.
+    """
+    open_ones = [name for name in local.plan.expected if local.final(name) is None]
+    if not open_ones:
+        return local
+    before = _earlier(local.directory, local.plan)
+    for name in open_ones:
+        if local.results(name).exists():
+            before.joinpath("results").mkdir(parents=True, exist_ok=True)
+            local.results(name).rename(before / "results" / name)
+    renamed = local.plan.model_copy(update={"created_at": plan.created_at})
+    write_atomically(local.directory / PLAN_FILE, dump(renamed))
+    return replace(local, plan=renamed)
 
 
 def _goes_on(before: Plan, plan: Plan) -> bool:
@@ -130,15 +155,21 @@ def _set_aside(directory: Path, before: Plan | None) -> Path | None:
     there = [directory / name for name in _OURS if os.path.lexists(directory / name)]
     if not there:
         return None
+    place = _earlier(directory, before)
+    place.mkdir(parents=True)
+    for path in there:
+        path.rename(place / path.name)
+    return place
+
+
+def _earlier(directory: Path, before: Plan | None) -> Path:
+    """A free place for what is set aside; not made yet."""
     name = before.created_at.replace(":", "-").replace(".", "-") if before else "unknown"
     place = directory / "earlier" / name
     number = 2
     while os.path.lexists(place):
         place = place.with_name(f"{name}-{number}")
         number += 1
-    place.mkdir(parents=True)
-    for path in there:
-        path.rename(place / path.name)
     return place
 
 

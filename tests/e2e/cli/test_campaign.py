@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -144,6 +146,46 @@ def test_an_interrupted_campaign_keeps_what_is_finished_and_goes_on(
     assert done.returncode == 0, done.stderr
     assert "going on: 1 of 2 are finished" in done.stderr
     assert counter.read_text() == "xxx"
+
+
+def test_what_infrastructure_stopped_is_run_again_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = catalog(task("hello"))
+    tree["profiles"][0]["agent"] = {"command": ["late-agent"]}
+    command = ["campaign", "-c", str(write_catalog(tmp_path, tree)), "--all"]
+    out = tmp_path / "out"
+    command += ["--out", str(out), "--max-retries", "0"]
+    assert main.run(command) == ExitCode.PERMANENT_INFRASTRUCTURE
+    assert "late-agent" in (out / "report" / "campaign.json").read_text()
+
+    late = tmp_path / "bin" / "late-agent"
+    late.parent.mkdir()
+    late.write_text(f"#!{sys.executable}\n{ECHO}")
+    late.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{late.parent}:{os.environ['PATH']}")
+    assert main.run(command) == ExitCode.OK
+    (earlier,) = (out / "earlier").iterdir()
+    assert (earlier / "results" / "first.echo.local.hello" / "result.json").is_file()
+
+
+def test_a_campaign_that_was_published_while_open_is_published_again_when_it_is_complete(
+    tmp_path: Path,
+) -> None:
+    path = write_catalog(tmp_path, catalog(task("hello"), task("bye")))
+    out, remote = tmp_path / "out", tmp_path / "remote.git"
+    command = ["campaign", "-c", str(path), "--all", "--out", str(out)]
+    publish = ["publish", str(out / "report"), "--remote", str(remote)]
+    subprocess.run(["git", "init", "--quiet", "--bare", str(remote)], check=True)
+    main.run(command)
+    shutil.rmtree(out / "results" / "first.echo.local.bye")
+    again = ["aggregate", str(out / "results"), "--plan", str(out / "plan.json")]
+    assert main.run([*again, "--out", str(out / "report")]) == ExitCode.UNRESOLVED
+    assert main.run(publish) == ExitCode.OK
+    assert main.run(command) == ExitCode.OK
+    assert main.run(publish) == ExitCode.OK
+    rows = json.loads(_git(remote, "show", "runner-e2e:index.json"))["campaigns"]
+    assert [row["counts"]["passed"] for row in rows] == [2, 1]
 
 
 def test_two_campaigns_do_not_share_a_directory(tmp_path: Path) -> None:

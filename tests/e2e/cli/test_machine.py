@@ -71,8 +71,10 @@ def test_a_job_summary_that_cannot_be_written_costs_no_report(written: Path) -> 
 
 
 def test_a_full_disk_names_the_file_and_keeps_what_is_whole(written: Path) -> None:
-    # 64 blocks of 512 bytes: enough for small files, too little for the page.
-    done = _shell("ulimit -f 64; runner-e2e campaign --all", written.parent)
+    # 16 KiB a file: enough for the documents, too little for the page.
+    done = _shell(
+        "ulimit -f 16; runner-e2e campaign --all", written.parent, PYTHONDONTWRITEBYTECODE="1"
+    )
     assert done.returncode == ExitCode.USAGE, done.stderr
     assert "index.html: File too large" in done.stderr
     report = written.parent / "runner-e2e-results" / "report"
