@@ -10,6 +10,7 @@ from runner_e2e.contracts.base import Document, Omittable
 from runner_e2e.contracts.billing import AggregateBillingSummary, BillingSummary
 from runner_e2e.contracts.campaign import SuiteSummary
 from runner_e2e.contracts.evidence import FileDigest
+from runner_e2e.contracts.judgement import CellVerdict
 from runner_e2e.contracts.plan import CampaignSource
 from runner_e2e.contracts.scalars import (
     Amount,
@@ -174,6 +175,8 @@ class CellSeries(Document):
     suite_id: ItemId
     campaigns: dict[CampaignId, CellCampaign]
     cells: dict[ExecutionId, tuple[CellOutcome, ...]]
+    verdicts: Omittable[dict[ExecutionId, CellVerdict]] = None
+    """What the outcomes say of each cell now. Written for readers; we compute them anew."""
 
 
 class Pointer(Document):

@@ -37,6 +37,7 @@ from runner_e2e.history.records import (
     index_row,
 )
 from runner_e2e.history.retention import CELL_OUTCOMES, leaders, retain, suite_leaders
+from runner_e2e.insights import cell_verdicts
 
 HISTORY_FILE = "history.json"
 INDEX_FILE = "index.json"
@@ -105,7 +106,9 @@ class History:
         series = {}
         for suite_id in sorted(index.latest_by_suite):
             path = cells_file(suite_id)
-            series[suite_id] = _parse(CellSeries, read_file(path), path)
+            read = _parse(CellSeries, read_file(path), path)
+            # They follow from the rest, and what follows is not carried along.
+            series[suite_id] = read.model_copy(update={"verdicts": None})
         return cls(lane=lane, index=index, rows=rows, series=series)
 
     def row(self, campaign_id: str) -> IndexRow | None:
@@ -186,7 +189,9 @@ class History:
             LATEST_FILE: dump(latest),
             LATEST_GREEN_FILE: dump(green),
         }
-        files.update({cells_file(suite): dump(series) for suite, series in self.series.items()})
+        for suite, series in self.series.items():
+            judged = series.model_copy(update={"verdicts": cell_verdicts(series)})
+            files[cells_file(suite)] = dump(judged)
         return files
 
     def _with(
