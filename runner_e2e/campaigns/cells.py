@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from runner_e2e.campaigns.evidence import MAX_REASON, PublicImage, public_images
+from runner_e2e.campaigns.boundary import LEAK, is_suspect, leaked, take_in
+from runner_e2e.campaigns.evidence import MAX_REASON, NO_PICTURES, Pictures, public_images
 from runner_e2e.campaigns.expectation import Expectation
 from runner_e2e.campaigns.observations import FOREIGN, UNKNOWN, Observation
 from runner_e2e.campaigns.trees import MIB, Found, Tree, Unreadable
@@ -127,7 +128,7 @@ class CellReader:
             return _corrupt(execution_id, UNKNOWN, piece.file, problem)
         if reason := self.expectation.foreign(piece.document.source):
             return _foreign(execution_id, piece.file, reason)
-        return self._executed(piece.document, execution_id=execution_id, file=piece.file)
+        return self._executed(piece, piece.document, execution_id=execution_id)
 
     def bad(self, blamed: AnyPiece, *beside: AnyPiece | None) -> Seen:
         """Charge a file that cannot be used to the cell it is of, as far as that can be told."""
@@ -185,24 +186,24 @@ class CellReader:
             return _corrupt(execution_id, job.run_attempt, piece.file, str(error))
         self.set_aside.extend(pictures.left_out)
         return self._executed(
+            piece,
             result,
             execution_id=execution_id,
-            file=piece.file,
             rank=job.run_attempt,
             code=attempt.code if attempt else None,
-            images=pictures.images,
+            pictures=pictures,
             confirm=_confirmation(job.repeats),
         )
 
     def _executed(
         self,
+        piece: Piece[Result],
         result: Result,
         *,
         execution_id: str,
-        file: str,
         rank: int = UNKNOWN,
         code: str | None = None,
-        images: tuple[PublicImage, ...] = (),
+        pictures: Pictures = NO_PICTURES,
         confirm: Confirmation | None = None,
     ) -> Observation:
         """Tell the state of a result that is what it says."""
@@ -212,23 +213,30 @@ class CellReader:
                 execution_id=execution_id,
                 rank=rank or FOREIGN,
                 state="mismatched",
-                file=file,
+                file=piece.file,
                 reason=f"it is of definition {said[:12]}, the plan of {planned[:12]}",
             )
-        state: CellState = "failed"
-        if result.green:
-            state = "passed"
-        elif code == DEADLINE:
-            state = "timed_out"
+        try:
+            taken = take_in(
+                upgrade_result(result, self.expectation.executions),
+                piece.path,
+                suspect=is_suspect(piece.data),
+                size=len(piece.data),
+            )
+        except DocumentError as error:
+            return _corrupt(execution_id, rank, piece.file, error.reason)
+        result = taken.result
+        if leaks := dict.fromkeys((*taken.leaks, *pictures.leaks)):
+            result, code = leaked(result, leaks), LEAK
         return Observation(
             execution_id=execution_id,
             rank=rank,
-            state=state,
-            file=file,
+            state=_state(result, code),
+            file=piece.file,
             code=code,
-            result=upgrade_result(result, self.expectation.executions),
-            images=images,
-            confirm=None if state == "passed" else confirm,
+            result=result,
+            images=pictures.images,
+            confirm=None if result.green else confirm,
         )
 
     def _definition(self, execution_id: str) -> str:
@@ -273,6 +281,12 @@ def _confirmation(repeats: Sequence[AttemptRecord]) -> Confirmation | None:
         cost_at_least_usd=sum(bill.observed_and_estimated_cost_usd for bill in bills),
         unpriced=sum(bill.llm.run_count - bill.llm.runs_with_reported_cost for bill in bills),
     )
+
+
+def _state(result: Result, code: str | None) -> CellState:
+    if result.green:
+        return "passed"
+    return "timed_out" if code == DEADLINE else "failed"
 
 
 def _extra(execution_id: str, file: str) -> Extra:
@@ -322,7 +336,9 @@ def _not_recorded(job: JobRecord, piece: Piece[Result]) -> str | None:
 
 
 def _contradicts(attempt: AttemptRecord | None, result: Result) -> str | None:
-    if attempt is None or attempt.status == result.status:
+    if attempt is None:
+        return f"the job record does not list attempt {result.attempt}"
+    if attempt.status == result.status:
         return None
     return f"it says {result.status}, the job record says {attempt.status}"
 

@@ -39,7 +39,7 @@ def collect(
     budget = Budget()
     with without_garbage_search():
         collections = [
-            _collect_tree(item, expectation, budget)
+            _collect_tree(item, expectation, budget).cleaned()
             for path in paths
             for item in _artifacts(path, exclude)
         ]

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from runner_e2e.campaigns.boundary import leaks_in
 from runner_e2e.campaigns.trees import MIB, Absent, Tree, Unreadable
 from runner_e2e.contracts.base import parse
 from runner_e2e.contracts.evidence import (
@@ -48,6 +49,11 @@ class Pictures:
 
     images: tuple[PublicImage, ...] = ()
     left_out: tuple[Extra, ...] = ()
+    leaks: tuple[str, ...] = ()
+    """What in those that are left out is shaped like a key."""
+
+
+NO_PICTURES = Pictures()
 
 
 def public_images(
@@ -62,16 +68,16 @@ def public_images(
     """
     declared = [shot.file for shot in result.screenshots or () if shot.publication is not None]
     if not declared:
-        return Pictures()
+        return NO_PICTURES
     vouched = {file.path: file for file in files}
     attempt = f"attempt-{result.attempt}"
     manifest = vouched.get(f"{attempt}/evidence-manifest.json")
     if manifest is None:
-        return Pictures()
+        return NO_PICTURES
     try:
         data = _checked(tree, directory + manifest.path, manifest.sha256, MAX_MANIFEST_BYTES)
     except Absent:
-        return Pictures()
+        return NO_PICTURES
     try:
         listed = frozenset(parse(EvidenceManifest, data, manifest.path).files)
     except DocumentError as error:
@@ -96,16 +102,18 @@ def public_images(
 def _publishable(execution_id: str, found: Iterable[PublicImage]) -> Pictures:
     """Part what may be published from what may not: one bad picture must not stop the rest."""
     images, left_out = [], []
+    leaks: list[str] = []
     for image in found:
         try:
-            problem = _problem(image)
+            problem, held = inspect(image)
         except Absent:
             continue
+        leaks += held
         if problem is None:
             images.append(image)
         else:
             left_out.append(leave_out(execution_id, image, problem))
-    return Pictures(images=tuple(images), left_out=tuple(left_out))
+    return Pictures(images=tuple(images), left_out=tuple(left_out), leaks=tuple(leaks))
 
 
 def leave_out(execution_id: str, image: PublicImage, problem: str) -> Extra:
@@ -114,12 +122,19 @@ def leave_out(execution_id: str, image: PublicImage, problem: str) -> Extra:
     return Extra(execution_id=execution_id, file=image.tree.name + image.path, reason=reason)
 
 
-def _problem(image: PublicImage) -> str | None:
+def inspect(image: PublicImage) -> tuple[str | None, tuple[str, ...]]:
+    """Why a picture may not be published, or ``None``, and what in it is shaped like a key.
+
+    Raises :class:`Unreadable` where it is not there or is not what its digest says.
+    """
     if not is_picture_path(image.target):
-        return "its name is not plain, or not that of a PNG"
+        return "its name is not plain, or not that of a PNG", ()
     if image.size > MAX_PNG_BYTES:
-        return f"{image.size:,} bytes are more than the {MAX_PNG_BYTES:,} that a picture may have"
-    return png_problem(_checked(image.tree, image.path, image.sha256, MAX_PNG_BYTES))
+        limit = f"{MAX_PNG_BYTES:,}"
+        return f"{image.size:,} bytes are more than the {limit} that a picture may have", ()
+    data = _checked(image.tree, image.path, image.sha256, MAX_PNG_BYTES)
+    leaks = leaks_in(data)
+    return (f"it holds something {leaks[0]}" if leaks else png_problem(data)), leaks
 
 
 def _checked(tree: Tree, path: str, sha256: str, limit: int) -> bytes:

@@ -8,8 +8,10 @@ which artifacts were read cannot matter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from runner_e2e.campaigns.boundary import clean_text
 from runner_e2e.campaigns.evidence import PublicImage
 from runner_e2e.contracts.insights import Confirmation, Extra, UnreadableFile
 from runner_e2e.contracts.result import Result
@@ -53,6 +55,20 @@ class Collection:
     extras: frozenset[Extra] = frozenset()
     unreadable: frozenset[UnreadableFile] = frozenset()
 
+    def cleaned(self) -> Collection:
+        """Cut and black out the names of files and the reasons: artifacts are quoted in them."""
+        return Collection(
+            cells={
+                execution_id: tuple(map(_clean, seen)) for execution_id, seen in self.cells.items()
+            },
+            passed_over={
+                execution_id: frozenset(map(clean_text, files))
+                for execution_id, files in self.passed_over.items()
+            },
+            extras=frozenset(map(_clean_entry, self.extras)),
+            unreadable=frozenset(map(_clean_entry, self.unreadable)),
+        )
+
     def merge(self, *others: Collection) -> Collection:
         """Unite with ``others``."""
         everything = (self, *others)
@@ -69,6 +85,22 @@ class Collection:
             extras=frozenset().union(*(collection.extras for collection in everything)),
             unreadable=frozenset().union(*(collection.unreadable for collection in everything)),
         )
+
+
+def _clean(seen: Observation) -> Observation:
+    said = (seen.file, seen.reason, seen.code)
+    file, reason, code = (text and clean_text(text) for text in said)
+    return (
+        seen if (file, reason, code) == said else replace(seen, file=file, reason=reason, code=code)
+    )
+
+
+E = TypeVar("E", Extra, UnreadableFile)
+
+
+def _clean_entry(entry: E) -> E:
+    said = {"file": clean_text(entry.file), "reason": clean_text(entry.reason)}
+    return entry.model_copy(update=said)
 
 
 def gather(observations: Iterable[Observation]) -> dict[str, tuple[Observation, ...]]:
