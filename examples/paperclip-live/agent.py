@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import time
+from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from http.client import HTTPConnection
@@ -137,6 +138,28 @@ def use_tool(name: str, arguments: str) -> bool:
     return status == HTTPStatus.CONFLICT
 
 
+def pay(cents: int) -> None:
+    """Enter what this run cost into the company's ledger."""
+    send(
+        "POST",
+        f"/companies/{os.environ['PAPERCLIP_COMPANY_ID']}/cost-events",
+        {
+            "agentId": os.environ["PAPERCLIP_AGENT_ID"],
+            "issueId": context["issueId"],
+            "provider": "scripted",
+            "biller": "scripted",
+            "model": "scripted-1",
+            "billingType": "metered_api",
+            "costStatus": "reported",
+            "costCents": cents,
+            "inputTokens": 100,
+            "cachedInputTokens": 0,
+            "outputTokens": 10,
+            "occurredAt": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+        },
+    )
+
+
 def rest(status: str, comment: str) -> None:
     """Say something and hand the task back."""
     code, answer = call("PATCH", issue, {"status": status, "comment": comment})
@@ -155,6 +178,8 @@ def obey(orders: dict[str, str]) -> None:
     if "append" in orders:
         with Path(orders["file"]).open("a") as file:
             file.write(orders["append"] + "\n")
+    if "cents" in orders:
+        pay(int(orders["cents"]))
     if "plan" in orders:
         plan(orders["plan"], orders["steps"])
         waits = True

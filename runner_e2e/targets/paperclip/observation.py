@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import orjson
@@ -27,6 +27,7 @@ from runner_e2e.matchers import FileReader
 from runner_e2e.targets.paperclip.client import Answer
 from runner_e2e.targets.paperclip.views import (
     COMMENTS,
+    COSTS,
     INTERACTIONS,
     ISSUE,
     REVISIONS,
@@ -52,6 +53,7 @@ class Thread:
     runs: Answer
     comments: Answer
     interactions: Answer
+    costs: Answer
     revisions: Answer | None
 
 
@@ -101,7 +103,7 @@ def observation_of(snapshot: Snapshot, known: Known) -> Observation:
     )
     return Observation(
         issue=Issue(id=issue.id, identifier=issue.identifier, status=issue.status),
-        runs=runs,
+        runs=_with_ledger(runs, snapshot),
         messages=tuple(
             Message(run_id=one.created_by_run_id or "", text=one.body)
             for thread in snapshot.threads
@@ -147,6 +149,26 @@ def _run(row: RunRow, detail: RunView, turn: int, known: Known, *, producing: bo
         usage=usage,
         producing=producing,
     )
+
+
+def _with_ledger(runs: tuple[Run, ...], snapshot: Snapshot) -> tuple[Run, ...]:
+    """Give the last run what the ledger says of all, where no run reports anything itself.
+
+    An agent may enter its costs by hand; the server then knows the sum of an issue and no more.
+    """
+    if not runs or any(run.usage is not None for run in runs):
+        return runs
+    found = [thread.costs.read(COSTS) for thread in snapshot.threads]
+    cents = sum(one.cost_cents for one in found)
+    tokens = {
+        "inputTokens": sum(one.input_tokens for one in found),
+        "cachedInputTokens": sum(one.cached_input_tokens for one in found),
+        "outputTokens": sum(one.output_tokens for one in found),
+    }
+    if not cents and not any(tokens.values()):
+        return runs
+    usage: dict[str, Any] = {**tokens, "costUsd": cents / 100, "usageSource": "cost_ledger"}
+    return (*runs[:-1], replace(runs[-1], usage=usage))
 
 
 def _status(row: RunRow) -> RunStatus:
@@ -285,6 +307,7 @@ def _tree(snapshot: Snapshot, rows: Sequence[RunRow]) -> dict[str, Any]:
         "comments": _joined([thread.comments for thread in snapshot.threads]),
         "interactions": _joined([thread.interactions for thread in snapshot.threads]),
         "planRevisions": last.revisions.json if last.revisions else [],
+        "costs": [thread.costs.json for thread in snapshot.threads],
         "conversation": CONVERSATION,
     }
 

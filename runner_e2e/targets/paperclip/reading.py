@@ -55,6 +55,7 @@ class Reader:
             issue=self.client.get(path),
             comments=self.client.get(f"{path}/comments", order="asc"),
             interactions=self.client.get(f"{path}/interactions"),
+            costs=self.client.get(f"{path}/cost-summary"),
             revisions=self._if_there(f"{path}/documents/plan/revisions"),
         )
 

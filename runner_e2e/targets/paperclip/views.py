@@ -190,6 +190,15 @@ class RevisionView(Document):
     created_by_run_id: str | None = None
 
 
+class CostView(Document):
+    """``GET /issues/:id/cost-summary``: what the company's ledger says of an issue."""
+
+    cost_cents: float
+    input_tokens: float
+    cached_input_tokens: float
+    output_tokens: float
+
+
 class EnvironmentRow(Document):
     """One row of ``GET /companies/:id/environments``."""
 
@@ -231,4 +240,5 @@ COMMENTS: TypeAdapter[tuple[CommentView, ...]] = TypeAdapter(tuple[CommentView, 
 INTERACTIONS: TypeAdapter[tuple[InteractionView, ...]] = TypeAdapter(tuple[InteractionView, ...])
 REVISIONS: TypeAdapter[tuple[RevisionView, ...]] = TypeAdapter(tuple[RevisionView, ...])
 ENVIRONMENTS: TypeAdapter[tuple[EnvironmentRow, ...]] = TypeAdapter(tuple[EnvironmentRow, ...])
+COSTS: TypeAdapter[CostView] = TypeAdapter(CostView)
 INVOCATION: TypeAdapter[InvocationRecord] = TypeAdapter(InvocationRecord)

@@ -59,6 +59,17 @@ def test_a_conversation_is_the_issues_thread_and_a_new_session_is_another_one(
     assert statuses == ["cancelled", "succeeded", "succeeded", "succeeded"]
 
 
+def test_a_cost_that_the_agent_enters_into_the_ledger_is_the_executions_cost(
+    directory: Path,
+) -> None:
+    execution = changed(cell("live.scripted.local.answer"), prompt="cents: 42\nsay: {{ marker }}")
+    ran = run_live(execution, directory)
+    assert ran.verdict == (None, None)
+    billing = ran.result.billing
+    assert billing is not None
+    assert (billing.llm.reported_cost_usd, billing.llm.cost_status) == (0.42, "reported")
+
+
 def test_a_credential_reaches_the_agent_as_a_secret_of_the_company_and_nothing_else(
     directory: Path,
 ) -> None:

@@ -35,6 +35,7 @@ INTERACTION: dict[str, Any] = {
     "createdAt": "2026-11-30T20:00:00.500Z",
     "payload": {},
 }
+COSTS = {"costCents": 0, "inputTokens": 0, "cachedInputTokens": 0, "outputTokens": 0}
 PLAN = {"type": "issue_document", "key": "plan", "revisionId": "r2"}
 QUESTION = {
     "id": "colour",
@@ -55,6 +56,7 @@ def _observe(
     interactions: list[dict[str, Any]] | None = None,
     comments: list[dict[str, Any]] | None = None,
     detail: dict[str, Any] | None = None,
+    costs: dict[str, Any] | None = None,
 ) -> Observation:
     rows = [RUN] if runs is None else runs
     thread = Thread(
@@ -62,6 +64,7 @@ def _observe(
         runs=_answer(rows),
         comments=_answer(comments or []),
         interactions=_answer(interactions or []),
+        costs=_answer(COSTS | (costs or {})),
         revisions=_answer(
             [
                 {"id": "r2", "revisionNumber": 2, "body": "second"},
@@ -178,6 +181,24 @@ def test_a_run_says_where_it_was_and_what_it_used() -> None:
     assert (run.provider, run.model, run.session_id) == ("other", "m", "s")
     assert run.interaction_id == "i"
     assert run.usage == detail["usageJson"]
+
+
+def test_what_only_the_ledger_knows_is_the_usage_of_the_last_run() -> None:
+    second = RUN | {"runId": "run-2", "createdAt": "2026-11-30T20:01:00.000Z"}
+    costs = {"costCents": 42, "inputTokens": 100, "outputTokens": 7}
+    first, last = _observe(runs=[RUN, second], costs=costs).runs
+    assert first.usage is None
+    assert last.usage is not None
+    assert (last.usage["costUsd"], last.usage["outputTokens"]) == (0.42, 7)
+
+
+def test_a_ledger_is_not_counted_on_top_of_what_the_runs_report() -> None:
+    (run,) = _observe(detail={"usageJson": {"costUsd": 0.42}}, costs={"costCents": 42}).runs
+    assert run.usage == {"costUsd": 0.42}
+
+
+def test_an_empty_ledger_is_not_a_price_of_zero() -> None:
+    assert _observe().runs[0].usage is None
 
 
 def test_a_sandbox_is_daytona_and_a_runner_adapter_is_native() -> None:
