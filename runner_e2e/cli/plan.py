@@ -182,7 +182,7 @@ def make_plan(
     from runner_e2e.contracts.timestamps import format_timestamp
     from runner_e2e.github import ActionsRuntime
     from runner_e2e.insights import estimate_executions
-    from runner_e2e.planning import PlanOptions, build_plan, refuse_over
+    from runner_e2e.planning import PlanOptions, build_plan, environment_warning, refuse_over
 
     try:
         executions = pick()
@@ -202,15 +202,23 @@ def make_plan(
     series = published.history.series if published else {}
     estimates = estimate_executions(executions, series)
     planned = build_plan(catalog, executions, selectors, plan_options, estimates)
+    warn(environment_warning(planned, catalog.file.target))
     if max_cost is not None:
-        refuse_over(planned, max_cost)
+        warn(refuse_over(planned, max_cost))
     return planned
+
+
+def warn(warning: str | None) -> None:
+    """Say what is wrong with a plan that stays a plan."""
+    if warning:
+        output.narrate(f"warning: {warning}")
 
 
 def show(plan: Plan, format_: Format, *, as_json: bool) -> None:
     """Print the plan in the form that was asked for."""
     from runner_e2e import planning
 
+    warn(planning.hosted_warning(plan))
     if format_ is Format.GITHUB:
         from runner_e2e.github import ActionsRuntime
 

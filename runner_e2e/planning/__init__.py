@@ -31,6 +31,7 @@ from runner_e2e.planning.tables import (
     table_rows,
 )
 from runner_e2e.planning.timing import MAX_SHARD, timeout_minutes
+from runner_e2e.planning.warnings import environment_warning, hosted_warning
 
 __all__ = [
     "MAX_OUTPUT_CHARACTERS",
@@ -44,7 +45,9 @@ __all__ = [
     "Selectors",
     "append_outputs",
     "build_plan",
+    "environment_warning",
     "github_outputs",
+    "hosted_warning",
     "longest_first",
     "matrix_json",
     "parse_only",

@@ -97,13 +97,29 @@ def _makespan(durations: Iterable[float], workers: int) -> float:
     return max(free)
 
 
-def refuse_over(plan: Plan, max_cost: float) -> None:
-    """Raise :class:`BudgetExceeded` when what is known already costs more than ``max_cost``."""
+def refuse_over(plan: Plan, max_cost: float) -> str | None:
+    """Hold a plan to a budget in US dollars, and say what the budget cannot be held against.
+
+    Raises :class:`BudgetExceeded` when what is known already costs more than ``max_cost``, and when
+    nothing at all is known: then the budget would be a promise that nobody keeps.
+    planned = len(plan.executions)
+    if planned and not cost.known:
+        raise BudgetExceeded(
+            f"none of the {planned} executions has a known cost, so --max-cost cannot be kept",
+            hint="run a first campaign without --max-cost; its --history then knows what it cost",
+        )
+    """
     cost = planned_cost(plan)
     if cost.median > max_cost:
         bound = "at least " if cost.unknown else ""
         raise BudgetExceeded(
             f"the plan is expected to cost {bound}${cost.median:.2f}, more than ${max_cost:.2f}; "
-            f"{cost.unknown} of {len(plan.executions)} executions have no known cost",
+            f"{cost.unknown} of {planned} executions have no known cost",
+    if not cost.unknown:
+        return None
+    return (
+        f"--max-cost counts at least ${cost.median:.2f}: {cost.unknown} of {planned} executions "
+        "have no known cost"
+    )
             hint="select fewer executions or raise --max-cost",
         )

@@ -14,12 +14,10 @@ from runner_e2e.contracts.base import dump_tree
 from runner_e2e.contracts.plan import Plan, PlannedExecution
 from runner_e2e.errors import UsageError
 from runner_e2e.planning.forecast import longest_first
+from runner_e2e.planning.timing import job_timeout
 
 MAX_OUTPUT_CHARACTERS = 500_000
 """All outputs of a job together. GitHub allows 1 MB and counts two bytes a character."""
-
-UPLOAD_MINUTES = 10
-"""What a job has beyond its execution, to upload what it left and to sweep."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
@@ -60,7 +58,7 @@ def github_outputs(plan: Plan) -> dict[str, str]:
         "definition_hashes": _line(
             {item.job.suite_id: item.suite_definition_hash for item in plan.executions}
         ),
-        "job_timeout": str(_job_timeout(plan)),
+        "job_timeout": str(job_timeout(plan)),
     }
     size = sum(len(name) + len(value) for name, value in outputs.items())
     if size > MAX_OUTPUT_CHARACTERS:
@@ -107,12 +105,6 @@ def _line(value: Any) -> str:
 
 def _needs_daytona(plan: Plan) -> bool:
     return any(item.job.needs_daytona for item in plan.executions)
-
-
-def _job_timeout(plan: Plan) -> int:
-    """Expressions of GitHub cannot add, so the longest execution decides for all jobs."""
-    longest = max((item.job.timeout_minutes for item in plan.executions), default=0)
-    return longest + UPLOAD_MINUTES
 
 
 def _by_id(executions: Sequence[PlannedExecution]) -> list[PlannedExecution]:

@@ -28,6 +28,7 @@ from runner_e2e.contracts.plan import (
 from runner_e2e.errors import UsageError
 from runner_e2e.planning.selection import Selectors
 from runner_e2e.planning.timing import MAX_SHARD, assign_shards, share, timeout_minutes
+from runner_e2e.planning.warnings import refuse_endless
 
 NO_ESTIMATES: Estimates = MappingProxyType({})
 
@@ -62,7 +63,10 @@ def build_plan(
     options: PlanOptions,
     estimates: Estimates = NO_ESTIMATES,
 ) -> Plan:
-    """Plan ``executions``, which stand in catalog order. None at all is a plan too."""
+    """Plan ``executions``, which stand in catalog order. None at all is a plan too.
+
+    Raises :class:`UsageError` for a job that may take longer than five days.
+    """
     expected = [(item.id, _expected_ms(item, estimates.get(item.id))) for item in executions]
     shard_of = assign_shards(expected, options.shard_size) if executions else ()
     plan = Plan(
@@ -81,6 +85,7 @@ def build_plan(
         shards=_shards(shard_of, options.max_parallel),
         digest="0" * 64,
     )
+    refuse_endless(plan)
     return plan.model_copy(update={"digest": plan_digest(plan)})
 
 

@@ -13,6 +13,7 @@ from runner_e2e.planning.forecast import (
     planned_cost,
     planned_time,
 )
+from runner_e2e.planning.warnings import hosted_warning
 
 TABLE_HEADER = (
     "ID",
@@ -148,6 +149,9 @@ def _duration(milliseconds: float) -> str:
 def plan_summary_markdown(plan: Plan) -> str:
     """The plan for the job summary: totals, a row a suite, and the executions folded away."""
     lines = ["## Plan", "", plan_headline(plan) + ".", ""]
+    warning = hosted_warning(plan)
+    if warning:
+        lines += ["> [!WARNING]", f"> {_cell(warning)}", ""]
     if plan.executions:
         lines += _markdown_table(
             ("Suite", "Planned", "Of", "Turns", "Longest job", "Cost"), _suite_rows(plan), right=5

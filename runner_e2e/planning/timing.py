@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner_e2e.contracts.plan import Plan
 from runner_e2e.contracts.vocabulary import EnvironmentId
 
 HARNESS_MS = 90_000
@@ -12,6 +13,13 @@ JOB_MS = 5 * 60_000
 """What a job needs around its attempts. Reference 2.4."""
 FLOOR_MINUTES: dict[EnvironmentId, int] = {"local": 25, "daytona": 40}
 """No job is given less. Reference 2.4."""
+
+UPLOAD_MINUTES = 10
+"""What a job has beyond its execution, to upload what it left and to sweep."""
+HOSTED_MINUTES = 360
+"""The longest job on a runner of GitHub's own; ``timeout-minutes`` cannot raise it."""
+MAX_MINUTES = 5 * 24 * 60
+"""The longest job on a self-hosted runner."""
 
 _MINUTE_MS = 60_000
 
@@ -28,6 +36,12 @@ def timeout_minutes(
     """
     attempts = (1 + max_retries + repeats) * (attempt_timeout_ms + HARNESS_MS)
     return max(FLOOR_MINUTES[environment_id], -(-(attempts + JOB_MS) // _MINUTE_MS))
+
+
+def job_timeout(plan: Plan) -> int:
+    """``timeout-minutes`` of all jobs of a plan: expressions of GitHub cannot add."""
+    longest = max((item.job.timeout_minutes for item in plan.executions), default=0)
+    return longest + UPLOAD_MINUTES
 
 
 def assign_shards(durations: Sequence[tuple[str, float]], shard_size: int) -> tuple[int, ...]:

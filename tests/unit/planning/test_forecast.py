@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from runner_e2e.contracts.estimates import Estimate
 from runner_e2e.contracts.plan import Plan, Shard
-from runner_e2e.errors import BudgetExceeded
+from runner_e2e.errors import BudgetExceeded, ExitCode
 from runner_e2e.planning import (
     github_outputs,
     longest_first,
@@ -105,9 +105,28 @@ def test_jobs_are_queued_longest_first_and_unknown_ones_before_them() -> None:
 def test_a_budget_counts_what_it_does_not_know() -> None:
     plan = plan_with([estimate(1, 0.6), estimate(1, 0.6), None])
     assert planned_cost(plan).unknown == 1
-    refuse_over(plan, 1.2)
+    warning = refuse_over(plan, 1.2)
+    assert warning is not None
+    assert "at least $1.20: 1 of 3 executions have no known cost" in warning
     with pytest.raises(BudgetExceeded, match=r"at least \$1\.20.*1 of 3 executions have no known"):
         refuse_over(plan, 1.19)
+
+
+def test_a_budget_that_knows_all_costs_has_nothing_to_say() -> None:
+    assert refuse_over(plan_with([estimate(1, 0.6), estimate(1, 0.6)]), 1.2) is None
+    assert refuse_over(plan_with([]), 0) is None
+
+
+@pytest.mark.parametrize("estimates", [[None], [None, None], [estimate(1), None]])
+@pytest.mark.parametrize("budget", [0, 1e9])
+def test_a_budget_is_refused_where_nothing_is_known(
+    estimates: list[Estimate | None], budget: float
+) -> None:
+    with pytest.raises(BudgetExceeded, match="executions has a known cost") as caught:
+        refuse_over(plan_with(estimates), budget)
+    assert caught.value.exit_code == ExitCode.BUDGET
+    assert caught.value.hint is not None
+    assert "first campaign without --max-cost" in caught.value.hint
 
 
 def test_the_summary_names_the_cost_of_every_suite() -> None:
