@@ -54,19 +54,17 @@ def cost_of(executions: Sequence[PlannedExecution]) -> PlannedCost:
 
 def planned_time(plan: Plan) -> PlannedTime:
     """How long the plan is expected to take: the slowest shard, each begun longest first."""
-    known = [
-        (item.shard, duration)
-        for item in plan.executions
-        if (duration := expected_ms(item)) is not None
-    ]
-    walls = [
-        _makespan([took for shard, took in known if shard == one.index], one.max_parallel)
-        for one in plan.shards
-    ]
+    known: dict[int, list[float]] = {shard.index: [] for shard in plan.shards}
+    for item in plan.executions:
+        duration = expected_ms(item)
+        if duration is not None:
+            known.setdefault(item.shard, []).append(duration)
+    walls = [_makespan(known[shard.index], shard.max_parallel) for shard in plan.shards]
+    count = sum(map(len, known.values()))
     return PlannedTime(
         wall_ms=max(walls, default=0.0),
-        known=len(known),
-        unknown=len(plan.executions) - len(known),
+        known=count,
+        unknown=len(plan.executions) - count,
         parallel=sum(shard.max_parallel for shard in plan.shards),
     )
 
@@ -102,24 +100,24 @@ def refuse_over(plan: Plan, max_cost: float) -> str | None:
 
     Raises :class:`BudgetExceeded` when what is known already costs more than ``max_cost``, and when
     nothing at all is known: then the budget would be a promise that nobody keeps.
+    """
+    cost = planned_cost(plan)
     planned = len(plan.executions)
     if planned and not cost.known:
         raise BudgetExceeded(
             f"none of the {planned} executions has a known cost, so --max-cost cannot be kept",
             hint="run a first campaign without --max-cost; its --history then knows what it cost",
         )
-    """
-    cost = planned_cost(plan)
     if cost.median > max_cost:
         bound = "at least " if cost.unknown else ""
         raise BudgetExceeded(
             f"the plan is expected to cost {bound}${cost.median:.2f}, more than ${max_cost:.2f}; "
             f"{cost.unknown} of {planned} executions have no known cost",
+            hint="select fewer executions or raise --max-cost",
+        )
     if not cost.unknown:
         return None
     return (
         f"--max-cost counts at least ${cost.median:.2f}: {cost.unknown} of {planned} executions "
         "have no known cost"
     )
-            hint="select fewer executions or raise --max-cost",
-        )
