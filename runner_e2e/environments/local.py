@@ -19,6 +19,7 @@ from runner_e2e.environments.logs import MAX_LOG_BYTES, CappedLog
 from runner_e2e.environments.processes import MARKER, end_marked
 from runner_e2e.environments.roots import TemporaryRoot, make_writable, remove_tree
 from runner_e2e.environments.turns import LocalTurn
+from runner_e2e.evidence import Ledger
 from runner_e2e.evidence.files import write_atomically
 from runner_e2e.evidence.pictures import MAX_PNG_BYTES, png_problem
 from runner_e2e.failures import (
@@ -61,6 +62,7 @@ class LocalWorkplace:
     root: TemporaryRoot
     ambient: Mapping[str, str]
     cancel: CancelToken
+    ledger: Ledger
     environment_id: EnvironmentId = "local"
     log_bytes: int = MAX_LOG_BYTES
     """How much of each stream of a turn is kept."""
@@ -86,8 +88,8 @@ class LocalWorkplace:
             (directory / "turn.json").write_bytes(order.document)
             (directory / "events.jsonl").touch(exist_ok=False)
             with contextlib.ExitStack() as opened:
-                stdout = opened.enter_context(CappedLog(limit=self.log_bytes))
-                stderr = opened.enter_context(CappedLog(limit=self.log_bytes))
+                stdout = opened.enter_context(self._log(order.turn, "stdout"))
+                stderr = opened.enter_context(self._log(order.turn, "stderr"))
                 process = self._start(order, directory)
                 opened.pop_all()
         except OSError as error:
@@ -104,12 +106,17 @@ class LocalWorkplace:
             cancel=self.cancel,
             prompt=order.prompt,
             message_bytes=order.message_bytes,
+            redactor=self.ledger.redactor,
             started_at=started_at,
             stdout=stdout,
             stderr=stderr,
         )
         self._turns[order.turn] = turn
         return turn
+
+    def _log(self, turn: int, stream: str) -> CappedLog:
+        name = f"turns/{turn}/{stream}.log"
+        return CappedLog(ledger=self.ledger, name=name, limit=self.log_bytes)
 
     def _start(self, order: TurnOrder, directory: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(

@@ -18,6 +18,7 @@ from typing import IO
 from runner_e2e.contracts.timestamps import format_timestamp
 from runner_e2e.environments.logs import CappedLog
 from runner_e2e.environments.processes import KILL_WAIT_S, end_marked, signal_group
+from runner_e2e.evidence import Redactor
 from runner_e2e.flows.deadline import CancelToken, Deadline
 from runner_e2e.flows.workplace import MAX_EVENTS_BYTES, MAX_MESSAGE_BYTES, TurnEnd
 from runner_e2e.matchers import FileRefused, WorkspaceFiles
@@ -52,6 +53,7 @@ class LocalTurn:
     cancel: CancelToken
     prompt: bytes
     message_bytes: int
+    redactor: Redactor
     started_at: str
     stdout: CappedLog
     stderr: CappedLog
@@ -191,8 +193,10 @@ class LocalTurn:
             self._forget(stream)
             return False
         log.write(data)
-        if log is self.stdout and len(self._message) < self.message_bytes:
-            self._message += data[: self.message_bytes - len(self._message)]
+        if log is self.stdout:
+            # Some more than is wanted, to see what lies across the cut.
+            wanted = self.message_bytes + self.redactor.scanner.overlap
+            self._message += data[: max(0, wanted - len(self._message))]
         return True
 
     def _forget(self, stream: IO[bytes]) -> None:
@@ -212,7 +216,7 @@ class LocalTurn:
         events, problem = self._read_events()
         return TurnEnd(
             exit_code=None if self._kill else code,
-            stdout=bytes(self._message),
+            stdout=self.redactor.whole(bytes(self._message), self.message_bytes),
             stdout_bytes=self.stdout.total,
             events=events,
             events_problem=problem,
@@ -228,6 +232,7 @@ class LocalTurn:
             for _ in range(2 * MAX_MESSAGE_BYTES // _CHUNK):
                 if stream is None or stream.closed or not self._drain(stream, log):
                     break
+            log.end(broken_off=stream is not None and not stream.closed)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None and not stream.closed:
                 with contextlib.suppress(BrokenPipeError):

@@ -9,6 +9,7 @@ from runner_e2e.evidence.collect import (
     collect_evidence,
 )
 from runner_e2e.evidence.files import write_atomically
+from runner_e2e.evidence.ledger import Ledger
 from runner_e2e.evidence.pictures import MAX_PNG_BYTES, PNG_SIGNATURE, png_problem
 from runner_e2e.evidence.redactor import Redacted, Redactor, StreamRedactor
 from runner_e2e.evidence.scanner import Finding, Scanner
@@ -22,6 +23,7 @@ __all__ = [
     "Budget",
     "Collected",
     "Finding",
+    "Ledger",
     "Redacted",
     "Redactor",
     "Scanner",

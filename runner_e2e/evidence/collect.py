@@ -65,17 +65,19 @@ def collect_evidence(
     required: Sequence[str] = (),
     allowed: Sequence[str] = ALLOWED,
     budget: Budget | None = None,
+    leaks: Sequence[Leak] = (),
 ) -> Collected:
     """Copy the evidence below ``source`` that may leave into ``destination``, which is emptied.
 
     Required files come first, so nothing an agent leaves can crowd them out. Links are never
     followed. Text is blacked out and checked again; binaries and archives with a hit, and archives
     that nobody can look into, are withheld. Every leak, missing file and shortened file is listed
-    in the manifest or the notes, which are written beside the files.
+    in the manifest or the notes, which are written beside the files. ``leaks`` are those that were
+    taken out before, as :class:`Ledger` remembers them.
     """
     shutil.rmtree(destination, ignore_errors=True)
     destination.mkdir(parents=True)
-    work = _Collection(destination, redactor, budget or Budget())
+    work = _Collection(destination, redactor, budget or Budget(), leaks=list(leaks))
     paths = sorted(_walk(source, work), key=lambda path: (path not in required, path))
     for path in paths:
         if path in required or any(fnmatch.fnmatchcase(path, pattern) for pattern in allowed):

@@ -68,6 +68,9 @@ def _forms(secret: str) -> Iterator[tuple[str, bytes]]:
     for text in _json_forms(secret):
         yield "in JSON", text.encode("utf-8", "surrogateescape")
         yield "in JSON", json.dumps(text)[1:-1].encode("utf-8", "surrogateescape")
+    literal = repr(f'"{secret}')[2:-1]
+    for text in (literal, literal.replace("\\'", "'")):
+        yield "in a Python literal", text.encode("utf-8", "surrogateescape")
     yield "in HTML", html.escape(secret).encode("utf-8", "surrogateescape")
     if not secret.isascii():
         yield "in UTF-16", secret.encode("utf-16-le", "surrogatepass")

@@ -56,6 +56,20 @@ class Redactor:
         spans = [span for span in self.scanner.spans(data) if span.start < end and span.end > start]
         return Redacted(_blacken(data, spans, start, end), _distinct(spans))
 
+    def whole(self, data: bytes, limit: int) -> bytes:
+        """Cut ``data`` to at most ``limit`` bytes of its beginning, not through a secret.
+
+        Nothing is blacked out. Give ``scanner.overlap`` bytes more than the limit, where there are
+        any.
+        """
+        if len(data) <= limit:
+            return data
+        overlap = self.scanner.overlap
+        start = max(0, limit - overlap)
+        spans = self.scanner.spans(data[start : limit + overlap])
+        cuts = [start + one.start for one in spans if one.start < limit - start < one.end]
+        return data[: min([limit, *cuts])]
+
     def redact_json(self, value: Any) -> tuple[Any, tuple[Finding, ...]]:
         """Clean a JSON value, each key and each string by itself.
 
@@ -135,11 +149,18 @@ class StreamRedactor:
         self._held = bytearray(window[edge:])
         return self._emit(window, spans, edge)
 
-    def close(self) -> bytes:
-        """Return the rest."""
+    def close(self, *, broken_off: bool = False) -> bytes:
+        """Return the rest.
+
+        Of a stream that goes on, but is read no further, the end may be half of a secret: it is
+        dropped.
+        """
         window = bytes(self._held)
         self._held.clear()
-        return self._emit(window, self._redactor.scanner.spans(window), len(window))
+        spans = self._redactor.scanner.spans(window)
+        edge = max(0, len(window) - self._redactor.scanner.overlap) if broken_off else len(window)
+        crossing = [span.start for span in spans if span.start < edge < span.end]
+        return self._emit(window, spans, min([edge, *crossing]))
 
     def _emit(self, window: bytes, spans: list[Span], edge: int) -> bytes:
         inside = [span for span in spans if span.start < edge]

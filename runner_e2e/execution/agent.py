@@ -14,6 +14,7 @@ from runner_e2e.contracts.catalog import CommandAgent, MatrixExecution, ProfileF
 from runner_e2e.contracts.scalars import JsonValue
 from runner_e2e.contracts.vocabulary import KNOWN_CREDENTIALS
 from runner_e2e.environments import RESERVED, RESERVED_PREFIX
+from runner_e2e.evidence import Redactor
 from runner_e2e.failures import PermanentInfrastructure
 from runner_e2e.targets.command import AgentCommand
 
@@ -23,6 +24,7 @@ class Secrets:
     """The secrets of an execution by name. ``values`` never appear in a repr."""
 
     values: Mapping[str, str] = field(repr=False)
+    redactor: Redactor = field(repr=False)
 
     @classmethod
     def of(
@@ -35,9 +37,8 @@ class Secrets:
             *execution.required_credentials,
             *_references(execution.profile.agent),
         }
-        return cls(
-            values={name: environ[name] for name in sorted(names) if environ.get(name, "").strip()}
-        )
+        values = {name: environ[name] for name in sorted(names) if environ.get(name, "").strip()}
+        return cls(values=values, redactor=Redactor(values))
 
 
 def _references(value: object) -> set[str]:

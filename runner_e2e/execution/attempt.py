@@ -6,19 +6,21 @@ import contextlib
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from runner_e2e.billing import Lease
 from runner_e2e.catalog import Variables, render_task
+from runner_e2e.contracts.evidence import Leak
 from runner_e2e.contracts.job_record import Resource
 from runner_e2e.contracts.timestamps import format_timestamp, parse_timestamp
 from runner_e2e.environments import TemporaryRoot
 from runner_e2e.environments.daytona import IMAGE_VARIABLE
-from runner_e2e.evidence import write_atomically
+from runner_e2e.evidence import Ledger, write_atomically
 from runner_e2e.execution.agent import Secrets
 from runner_e2e.execution.packaging import OBSERVATION_FILE
+from runner_e2e.execution.records import RESULT_FILE
 from runner_e2e.execution.request import RunRequest
 from runner_e2e.execution.snapshot import snapshot
 from runner_e2e.execution.stages import Stage, stage_of
@@ -74,6 +76,11 @@ class Attempt:
         return self.stage.leases if self.stage is not None else ()
 
     @property
+    def leaks(self) -> tuple[Leak, ...]:
+        """The secrets that were taken out of what it said. Whole after :meth:`hand_over`."""
+        return self.stage.ledger.leaks if self.stage is not None else ()
+
+    @property
     def turns(self) -> int:
         """How many turns were seen."""
         return len(self.outcome.turn_timings)
@@ -123,14 +130,14 @@ class Attempting:
             stage = stage_of(self.request, self.secrets, self.number, self.root, self._note)
             variables = self._variables(stage.workspace_path)
             session = stage.session(variables)
-            outcome = self._drive(session, variables)
+            outcome = self._drive(session, variables, stage.ledger)
         except Exception as error:  # noqa: BLE001 - whatever it was becomes a result with a class
             outcome = _nothing_observed(failure_of(error))
         finally:
             # Also on the way out of an interrupt that nobody turned into a cancellation.
             if session is not None:
                 problems = session.close().problems
-        failure = combine(outcome.failure, self._verify(stage))
+        failure = combine(_cleaned(outcome.failure, stage), _cleaned(self._verify(stage), stage))
         if problems:
             left = CleanupFailure("survivors", "; ".join(problems))
             failure = combine(failure, failure_of(left))
@@ -164,13 +171,14 @@ class Attempting:
             )
         )
 
-    def _drive(self, session: Session, variables: Variables) -> FlowOutcome:
+    def _drive(self, session: Session, variables: Variables, ledger: Ledger) -> FlowOutcome:
         request = self.request
         timeouts = request.execution.task.attempt_timeout_ms
         context = FlowContext(
             execution=request.execution,
             deadline=Deadline.after(getattr(timeouts, request.execution.environment.id)),
             cancel=request.cancel,
+            quote=lambda text: ledger.text(RESULT_FILE, text),
         )
         with cancelling(session, request.cancel):
             return run_flow(render_task(request.execution.task, variables), session, context)
@@ -188,6 +196,13 @@ class Attempting:
             if execution.environment.id == "daytona"
             else None,
         )
+
+
+def _cleaned(failure: Failure | None, stage: Stage | None) -> Failure | None:
+    """Take secrets out of the words, which are cut where they are too many."""
+    if failure is None or stage is None:
+        return failure
+    return replace(failure, message=stage.ledger.text(RESULT_FILE, failure.message))
 
 
 def _nothing_observed(failure: Failure) -> FlowOutcome:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner_e2e.contracts.base import canonical_json, dump, dump_tree, parse
-from runner_e2e.contracts.evidence import EVIDENCE_V1, EvidenceManifest
+from runner_e2e.contracts.evidence import EVIDENCE_V1, EvidenceManifest, Leak
 from runner_e2e.contracts.result import Result
 from runner_e2e.evidence import MANIFEST, Redactor, collect_evidence, write_atomically
 from runner_e2e.execution.records import RESULT_FILE
@@ -46,14 +47,24 @@ class Packer:
 
     redactor: Redactor
 
-    def pack(self, source: Path, target: Path, *, passed: bool, turns: int) -> Packed:
-        """Copy what may leave from ``source`` to ``target``.
+    def pack(
+        self,
+        source: Path,
+        target: Path,
+        *,
+        passed: bool,
+        turns: int,
+        leaks: Sequence[Leak] = (),
+    ) -> Packed:
+        """Copy what may leave from ``source`` to ``target``; ``leaks`` were taken out before.
 
         Fails closed: where the boundary itself breaks, nothing leaves.
         """
         try:
             required = required_files(turns)
-            collected = collect_evidence(source, target, self.redactor, required=required)
+            collected = collect_evidence(
+                source, target, self.redactor, required=required, leaks=leaks
+            )
         except Exception as error:  # noqa: BLE001 - a hostile file that breaks us must not get past
             shutil.rmtree(target, ignore_errors=True)
             return Packed.nothing(error)

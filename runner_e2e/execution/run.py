@@ -10,7 +10,7 @@ from pathlib import Path
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.job_record import AttemptRecord
 from runner_e2e.environments import TemporaryRoot
-from runner_e2e.evidence import Redactor, write_atomically
+from runner_e2e.evidence import write_atomically
 from runner_e2e.execution.agent import Secrets
 from runner_e2e.execution.attempt import Attempt, Attempting, not_begun, now
 from runner_e2e.execution.packaging import Packed, Packer
@@ -146,10 +146,9 @@ class _Job:
         return None
 
     def _packer(self, secrets: Secrets) -> Packer:
-        redactor = Redactor(secrets.values)
-        for name in redactor.too_short:
+        for name in secrets.redactor.too_short:
             self.say(f"the value of {name} is too short to be told from other text")
-        return Packer(redactor=redactor)
+        return Packer(redactor=secrets.redactor)
 
     def _directory(self, attempt: int) -> Path:
         return self.request.out / f"attempt-{attempt}"
@@ -220,6 +219,7 @@ class _Job:
                 target,
                 passed=attempt.failure is None,
                 turns=attempt.turns,
+                leaks=attempt.leaks,
             )
         except OSError as error:
             return Packed.nothing(error)

@@ -10,7 +10,7 @@ from runner_e2e.agents import PresetWorkplace
 from runner_e2e.billing import Lease
 from runner_e2e.catalog import Variables
 from runner_e2e.contracts.catalog import CommandTarget, DaytonaOptions, PaperclipTarget
-from runner_e2e.environments import MARKER, LocalWorkplace, TemporaryRoot, end_marked
+from runner_e2e.environments import MARKER, MAX_LOG_BYTES, LocalWorkplace, TemporaryRoot, end_marked
 from runner_e2e.environments.daytona import (
     DaytonaAccount,
     DaytonaClient,
@@ -20,7 +20,9 @@ from runner_e2e.environments.daytona import (
     expect_sandboxes,
     image_from_environ,
 )
+from runner_e2e.evidence import Ledger
 from runner_e2e.execution.agent import Secrets, agent_payload, command_program
+from runner_e2e.execution.records import RESULT_FILE
 from runner_e2e.execution.request import RunRequest
 from runner_e2e.failures import PermanentInfrastructure
 from runner_e2e.flows import Capability, Session, Workplace
@@ -29,11 +31,13 @@ from runner_e2e.targets.paperclip import PaperclipPlace, PaperclipSession
 
 MAX_LOGS_BYTES = 40 * 1024 * 1024
 """Both logs of all turns together: what fits into the evidence beside everything else."""
-MAX_LOG_BYTES = 5 * 1024 * 1024
 
 
 class Stage(Protocol):
     """A place in a root, and what is looked at there once everything has stopped."""
+
+    ledger: Ledger
+    """Every secret that was taken out before it could be cut in two."""
 
     @property
     def workspace_path(self) -> str:
@@ -61,6 +65,7 @@ class CommandStage:
     secrets: Secrets
     number: int
     workplace: Workplace
+    ledger: Ledger
 
     @property
     def workspace_path(self) -> str:
@@ -82,6 +87,7 @@ class CommandStage:
             execution_id=request.execution.id,
             attempt=self.number,
             cancel_token=request.cancel,
+            quote=lambda text: self.ledger.text(RESULT_FILE, text),
         )
 
     @property
@@ -105,6 +111,7 @@ class PaperclipStage:
     secrets: Secrets
     number: int
     place: PaperclipPlace
+    ledger: Ledger
     _session: PaperclipSession | None = field(default=None)
 
     @property
@@ -139,14 +146,18 @@ class PaperclipStage:
             self._session.hand_over(target)
 
 
-def _workplace(request: RunRequest, root: TemporaryRoot, note: Note) -> Workplace:
+def _workplace(request: RunRequest, root: TemporaryRoot, note: Note, ledger: Ledger) -> Workplace:
     """Where the turns of a command agent run."""
     execution = request.execution
     share = MAX_LOGS_BYTES // (2 * execution.task.expected_run_count)
     log_bytes = min(MAX_LOG_BYTES, share)
     if execution.environment.id == "local":
         return LocalWorkplace(
-            root=root, ambient=request.environ, cancel=request.cancel, log_bytes=log_bytes
+            root=root,
+            ambient=request.environ,
+            cancel=request.cancel,
+            ledger=ledger,
+            log_bytes=log_bytes,
         )
     account = DaytonaAccount.from_environ(request.environ)
     image = image_from_environ(request.environ)
@@ -161,6 +172,7 @@ def _workplace(request: RunRequest, root: TemporaryRoot, note: Note) -> Workplac
             attempt_ms=execution.task.attempt_timeout_ms.daytona,
             note=note,
         ),
+        ledger=ledger,
         program_files=request.catalog_directory.absolute(),
         log_bytes=log_bytes,
     )
@@ -174,11 +186,16 @@ def stage_of(
     ``note`` hears of every sandbox as it comes and goes.
     """
     execution, target = request.execution, request.target
+    ledger = Ledger(secrets.redactor)
     match target:
         case CommandTarget():
-            workplace = _workplace(request, root, note)
+            workplace = _workplace(request, root, note, ledger)
             return CommandStage(
-                request=request, secrets=secrets, number=number, workplace=workplace
+                request=request,
+                secrets=secrets,
+                number=number,
+                workplace=workplace,
+                ledger=ledger,
             )
         case PaperclipTarget():
             if execution.environment.id != "local":
@@ -194,6 +211,8 @@ def stage_of(
                 end_processes=lambda grace: end_marked(root.token, root.path, grace=grace),
                 cancel=request.cancel,
             )
-            return PaperclipStage(request=request, secrets=secrets, number=number, place=place)
+            return PaperclipStage(
+                request=request, secrets=secrets, number=number, place=place, ledger=ledger
+            )
         case _ as never:
             assert_never(never)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from runner_e2e.catalog import RenderedTask, needs_of
@@ -50,6 +50,8 @@ class FlowContext:
     execution: MatrixExecution
     deadline: Deadline
     cancel: CancelToken
+    quote: Callable[[str], str]
+    """Takes secrets out of what the agent said before any of it is shown."""
 
 
 def needed_capabilities(fixture: TaskFixture, script: ChatOptions | None = None) -> set[Capability]:
@@ -107,7 +109,7 @@ def _broken_off(session: Session, failure: Failure) -> FlowOutcome:
 
 
 def _judge(task: RenderedTask, final: Observation, context: FlowContext) -> FlowOutcome:
-    results = evaluate(task.matchers, observed(final))
+    results = evaluate(task.matchers, observed(final), context.quote)
     violations = broken_invariants(task, final, context.execution)
     error = _failure(results, violations)
     return FlowOutcome(

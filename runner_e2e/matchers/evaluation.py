@@ -38,35 +38,58 @@ SECONDS = 2.0
 SHOWN = 600
 """Characters of an observed text in a detail; the cap on the whole stands in ``text``."""
 
+SHOWN_FAULT = 200
+"""The same of one place where a value does not fit a schema."""
+
 MATCHED = "matched"
 UNOBSERVED = "not observed by this target"
 
 
+Quote = Callable[[str], str]
+"""Takes secrets out of a text that is whole; half of one would be found by nobody."""
+
+
 class Said(NamedTuple):
-    """What a matcher says: ``detail`` is read only where it did not pass."""
+    """What a matcher says, read only where it did not pass.
+
+    ``detail`` is in our words; ``seen`` and ``faults`` quote what was observed, whole.
+    """
 
     passed: bool
-    detail: str
+    detail: str = ""
+    seen: str | None = None
+    faults: tuple[str, ...] = ()
+
+    def words(self, quote: Quote) -> str:
+        """Say it in short."""
+        if self.seen is not None:
+            return f"observed {cap(quote(self.seen), SHOWN)!r}"
+        return "; ".join(cap(quote(one), SHOWN_FAULT) for one in self.faults) or quote(self.detail)
 
 
-def evaluate(matchers: Sequence[Matcher], observed: Observed) -> tuple[MatcherResult, ...]:
-    """Judge an execution by its matchers, in their order. Never raises and never hangs."""
-    return tuple(_judge(matcher, observed) for matcher in matchers)
+def evaluate(
+    matchers: Sequence[Matcher], observed: Observed, quote: Quote
+) -> tuple[MatcherResult, ...]:
+    """Judge an execution by its matchers, in their order. Never raises and never hangs.
+
+    They see what was really observed; only what a detail shows of it goes through ``quote``.
+    """
+    return tuple(_judge(matcher, observed, quote) for matcher in matchers)
 
 
-def _judge(matcher: Matcher, observed: Observed) -> MatcherResult:
+def _judge(matcher: Matcher, observed: Observed, quote: Quote) -> MatcherResult:
     try:
         said = _say(matcher, observed)
     except TimeoutError:
         said = Said(False, f"took longer than {SECONDS:g} s and was stopped")
     except (ExpressionError, FileRefused) as error:
         said = Said(False, str(error))
-    detail = MATCHED if said.passed else f"{_shown(matcher)}: {said.detail}"
+    detail = MATCHED if said.passed else f"{_shown(matcher, quote)}: {said.words(quote)}"
     return MatcherResult(matcher=matcher, passed=said.passed, detail=cap(detail))
 
 
-def _shown(matcher: Matcher) -> str:
-    return cap(json.dumps(dump_tree(matcher), ensure_ascii=False), SHOWN)
+def _shown(matcher: Matcher, quote: Quote) -> str:
+    return cap(quote(json.dumps(dump_tree(matcher), ensure_ascii=False)), SHOWN)
 
 
 def _say(matcher: Matcher, observed: Observed) -> Said:
@@ -79,7 +102,7 @@ def _say(matcher: Matcher, observed: Observed) -> Said:
 
 def _compared(passed: bool, seen: Any) -> Said:
     text = seen if isinstance(seen, str) else json.dumps(seen, ensure_ascii=False)
-    return Said(passed, f"observed {cap(text, SHOWN)!r}")
+    return Said(passed, seen=text)
 
 
 def _message_exact(matcher: MessageExact, message: str) -> Said:
@@ -135,7 +158,7 @@ def _file_content(matcher: FileExact | FileContains, files: Any) -> Said:
         return Said(False, "there is no such file")
     expected = matcher.expected.encode("utf-8", "surrogatepass")
     passed = data == expected if isinstance(matcher, FileExact) else expected in data
-    return _compared(passed, data[: SHOWN * 4].decode("utf-8", "replace"))
+    return _compared(passed, data.decode("utf-8", "replace"))
 
 
 def _artifact_exists(matcher: ArtifactExists, artifacts: Any) -> Said:
@@ -161,7 +184,7 @@ def _json_schema(matcher: JsonSchema, value: Any) -> Said:
     from runner_e2e.matchers.schema import schema_errors  # noqa: PLC0415 - as just said
 
     errors = schema_errors(value, matcher.schema_, SECONDS)
-    return Said(not errors, "; ".join(errors))
+    return Said(not errors, faults=tuple(errors))
 
 
 Rule = tuple[tuple[type[Any], ...], Callable[[Observed], Any], Callable[[Any, Any], Said]]

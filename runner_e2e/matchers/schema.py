@@ -15,7 +15,6 @@ from runner_e2e.catalog.schemas import compile_schema_pattern, schema_problems
 from runner_e2e.matchers.structure import equality_key
 
 MAX_ERRORS = 10
-MAX_MESSAGE = 200
 
 
 def schema_errors(value: Any, schema: dict[str, Any], seconds: float) -> list[str]:
@@ -31,7 +30,7 @@ def schema_errors(value: Any, schema: dict[str, Any], seconds: float) -> list[st
     validator = _bounded(time.monotonic() + seconds)(schema, registry=Registry())
     try:
         return [
-            f"{error.json_path}: {error.message[:MAX_MESSAGE]}"
+            f"{error.json_path}: {error.message}"
             for error in islice(validator.iter_errors(value), MAX_ERRORS)
         ]
     except RecursionError:
@@ -82,7 +81,7 @@ class _Keywords:
 
     def pattern(self, _validator: Any, argument: str, instance: Any, _schema: Any) -> Faults:
         if isinstance(instance, str) and not self.search(argument, instance):
-            yield ValidationError(f"{instance[:100]!r} does not match {argument!r}")
+            yield ValidationError(f"{instance!r} does not match {argument!r}")
 
     def pattern_properties(
         self, validator: Any, argument: dict[str, Any], instance: Any, _schema: Any

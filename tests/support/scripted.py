@@ -147,6 +147,7 @@ class Play:
             agent=AgentCommand(command=("agent",), environment={}),
             execution_id=self.execution.id,
             attempt=1,
+            quote=str,
             cancel_token=self.cancel,
         )
 
@@ -169,6 +170,6 @@ class Play:
             workspace_path=str(self.directory / "workspace"),
         )
         context = FlowContext(
-            execution=self.execution, deadline=Deadline.after(60_000), cancel=self.cancel
+            execution=self.execution, deadline=Deadline.after(60_000), cancel=self.cancel, quote=str
         )
         return run_flow(render_task(self.execution.task, variables), session, context)

@@ -12,6 +12,7 @@ from runner_e2e.environments.daytona import scripts
 from runner_e2e.environments.daytona.client import DaytonaClient
 from runner_e2e.environments.daytona.toolbox import Toolbox
 from runner_e2e.environments.logs import CappedLog
+from runner_e2e.evidence import Redactor
 from runner_e2e.failures import ExecutionError, TransientInfrastructure
 from runner_e2e.flows.deadline import Deadline
 from runner_e2e.flows.workplace import MAX_EVENTS_BYTES, TurnEnd
@@ -36,6 +37,7 @@ class SandboxTurn:
     session: str
     command_id: str
     message_bytes: int
+    redactor: Redactor
     started_at: str
     stdout: CappedLog
     stderr: CappedLog
@@ -151,13 +153,17 @@ class SandboxTurn:
 
     def _fetch(self, name: str, log: CappedLog) -> bytes:
         """Keep a stream in its log; returns its beginning."""
-        message = bytearray()
+        # Some more than is wanted, to see what lies across the cut.
+        wanted = self.message_bytes + self.redactor.scanner.overlap
+        message, broken_off = bytearray(), False
         for piece in self.toolbox.download(f"{self.directory}/{name}") or ():
             log.write(piece)
-            message += piece[: max(0, self.message_bytes - len(message))]
+            message += piece[: max(0, wanted - len(message))]
             if log.total > MAX_STREAM_BYTES:
+                broken_off = True
                 break
-        return bytes(message)
+        log.end(broken_off=broken_off)
+        return self.redactor.whole(bytes(message), self.message_bytes)
 
     def _ended(
         self,

@@ -21,6 +21,7 @@ from runner_e2e.environments.daytona.leases import Held, Sandboxes
 from runner_e2e.environments.daytona.toolbox import Toolbox
 from runner_e2e.environments.daytona.turns import SandboxTurn
 from runner_e2e.environments.logs import MAX_LOG_BYTES, CappedLog
+from runner_e2e.evidence import Ledger
 from runner_e2e.evidence.files import write_atomically
 from runner_e2e.evidence.pictures import MAX_PNG_BYTES, png_problem
 from runner_e2e.failures import TransientInfrastructure
@@ -37,6 +38,7 @@ class DaytonaWorkplace:
     """A workplace at Daytona. A sandbox is made when the first turn begins, not before."""
 
     sandboxes: Sandboxes
+    ledger: Ledger
     program_files: Path
     """Files below this directory that a command names are taken along into the sandbox."""
     environment_id: EnvironmentId = "daytona"
@@ -94,12 +96,17 @@ class DaytonaWorkplace:
             session=session,
             command_id=toolbox.start(session, f"exec sh {directory}/run.sh"),
             message_bytes=order.message_bytes,
+            redactor=self.ledger.redactor,
             started_at=started_at,
-            stdout=CappedLog(limit=self.log_bytes),
-            stderr=CappedLog(limit=self.log_bytes),
+            stdout=self._log(order.turn, "stdout"),
+            stderr=self._log(order.turn, "stderr"),
         )
         self._turns[order.turn] = turn
         return turn
+
+    def _log(self, turn: int, stream: str) -> CappedLog:
+        name = f"turns/{turn}/{stream}.log"
+        return CappedLog(ledger=self.ledger, name=name, limit=self.log_bytes)
 
     def _lease(self, turn: int) -> Toolbox:
         """The sandbox for a turn: the one that is there, or the next one with its content."""

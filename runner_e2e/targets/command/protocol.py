@@ -5,7 +5,7 @@ The harness gives ``TurnDocument``; the agent may append events, one JSON object
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -30,6 +30,8 @@ MAX_OBJECT_BYTES = 64 * 1024
 """A line that is neither a message nor a plan. Parsed JSON takes many times its size in memory."""
 MAX_DEPTH = 32
 """Nesting of ``arguments`` and of a usage: what stays readable for whoever reads it later."""
+MAX_REASON = 1000
+"""What is said of a broken line."""
 MAX_EVENTS = 10_000
 """Events in a turn."""
 MAX_INTERACTIONS = 100
@@ -193,10 +195,24 @@ def _depth(value: object) -> int:
     return depth
 
 
-def read_events(data: bytes, turn: int) -> Iterator[tuple[int, Event]]:
+def _why(error: ValidationError, line: bytes, quote: Callable[[str], str]) -> str:
+    """Why a line is no event. The words quote pieces of it, so they are taken from a clean one."""
+    text = line.decode("utf-8", "backslashreplace")
+    clean = quote(text)
+    if clean == text:
+        return explain(error, line)[:MAX_REASON]
+    try:
+        _EVENT.validate_json(clean)
+    except ValidationError as again:
+        return explain(again, clean.encode())[:MAX_REASON]
+    return "it holds a secret where none can be"
+
+
+def read_events(data: bytes, turn: int, quote: Callable[[str], str]) -> Iterator[tuple[int, Event]]:
     """Yield each event with its line number from 1; blank lines count but are no events.
 
-    Raises a candidate failure ``protocol_error`` at the first broken line.
+    Raises a candidate failure ``protocol_error`` at the first broken line; what it shows of that
+    goes through ``quote``.
     """
     seen = asked = 0
     for number, line in enumerate(data.split(b"\n"), start=1):
@@ -212,7 +228,7 @@ def read_events(data: bytes, turn: int) -> Iterator[tuple[int, Event]]:
         try:
             event = _EVENT.validate_json(line)
         except ValidationError as error:
-            raise protocol_error(turn, number, explain(error, line)[:1000]) from None
+            raise protocol_error(turn, number, _why(error, line, quote)) from None
         if len(line) > MAX_OBJECT_BYTES and not isinstance(event, MessageEvent | PlanEvent):
             raise protocol_error(
                 turn, number, f"a {event.type} event may have {MAX_OBJECT_BYTES} bytes"

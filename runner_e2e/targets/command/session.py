@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import IO, assert_never
@@ -93,6 +93,8 @@ class CommandSession:
     execution_id: str
     attempt: int
     cancel_token: CancelToken
+    quote: Callable[[str], str]
+    """Takes secrets out of what the agent wrote before any of it is shown."""
     capabilities: frozenset[Capability] = COMMAND_CAPABILITIES
     _memory: Memory = field(default_factory=Memory)
     _file: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
@@ -312,7 +314,7 @@ class CommandSession:
         """Read the events; those that name a file must name one that is there."""
         if end.events_problem is not None:
             raise CandidateFailure("protocol_error", f"turn {turn}: {end.events_problem}")
-        for line, event in read_events(end.events, turn):
+        for line, event in read_events(end.events, turn, self.quote):
             if isinstance(event, ArtifactEvent) and not self._has_file(event.path):
                 raise protocol_error(turn, line, f"the artifact {event.name} is no workspace file")
             if isinstance(event, ScreenshotEvent) and not self.workplace.keep_picture(

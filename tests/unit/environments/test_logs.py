@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner_e2e.environments.logs import CappedLog
+from runner_e2e.evidence import Ledger, Redactor
 
 LIMIT = 50
 
 
 def saved(pieces: list[bytes], directory: Path) -> bytes:
-    with CappedLog(limit=LIMIT) as log:
+    with CappedLog(ledger=Ledger(Redactor()), name="log", limit=LIMIT) as log:
         for piece in pieces:
             log.write(piece)
         log.save(directory / "log")

@@ -82,6 +82,22 @@ def test_half_of_a_secret_is_never_left_at_the_edge_of_a_part() -> None:
             assert part in {b"", b"a", b"aa", b"b", b"bb", b"aab", b"aabb", b"ab", b"abb"}
 
 
+@pytest.mark.parametrize("inside", [0, 1, 14, len(SECRET) - 1, len(SECRET)])
+def test_a_cut_never_goes_through_a_secret(inside: int) -> None:
+    data = b"x" * 100_000 + b" " + SECRET.encode() + b" " + b"y" * 100_000
+    limit = 100_001 + inside
+    whole = inside in (0, len(SECRET))
+    assert REDACTOR.whole(data, limit) == data[: limit if whole else 100_001]
+
+
+@pytest.mark.parametrize("seen", [0, 1, 14, len(SECRET) - 1])
+def test_a_stream_that_is_read_no_further_ends_before_half_of_a_secret(seen: int) -> None:
+    stream = REDACTOR.stream()
+    clean = stream.feed(b"x " * WINDOW + SECRET.encode()[:seen]) + stream.close(broken_off=True)
+    assert len(clean) > WINDOW
+    assert set(clean) == set(b"x ")
+
+
 def test_keys_and_values_are_cleaned_one_by_one() -> None:
     value = {"a": [f"x {SECRET}", 5, None, True], f"k-{SECRET}": {"b": "fine"}}
     clean, findings = REDACTOR.redact_json(value)

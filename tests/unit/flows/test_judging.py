@@ -191,6 +191,7 @@ class WithoutTools(CommandSession):
             execution_id=other.execution_id,
             attempt=1,
             cancel_token=other.cancel_token,
+            quote=str,
             capabilities=frozenset({Capability.ARTIFACTS}),
         )
 

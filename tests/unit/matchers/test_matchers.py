@@ -32,7 +32,7 @@ def matcher(kind: str, **fields: Any) -> Matcher:
 
 
 def judge(observed: Observed, kind: str, **fields: Any) -> MatcherResult:
-    (result,) = evaluate([matcher(kind, **fields)], observed)
+    (result,) = evaluate([matcher(kind, **fields)], observed, str)
     return result
 
 
@@ -70,14 +70,14 @@ def test_there_are_examples_of_all_fifteen() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["kind"])
 def test_what_the_target_does_not_observe_never_passes(example: dict[str, Any]) -> None:
-    (result,) = evaluate([READER.validate_json(json.dumps(example))], Observed())
+    (result,) = evaluate([READER.validate_json(json.dumps(example))], Observed(), str)
     assert not result.passed
     assert "not observed by this target" in result.detail
 
 
 def test_results_keep_the_order_and_carry_the_matcher() -> None:
     matchers = [matcher("message_contains", expected=text) for text in ("b", "a", "c")]
-    results = evaluate(matchers, said("a b"))
+    results = evaluate(matchers, said("a b"), str)
     assert [result.matcher for result in results] == matchers
     assert [result.passed for result in results] == [True, True, False]
     assert results[0].detail == "matched"

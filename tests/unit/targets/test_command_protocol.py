@@ -47,21 +47,21 @@ def line(**event: Any) -> bytes:
 
 def refusal(data: bytes) -> str:
     with pytest.raises(CandidateFailure) as raised:
-        list(read_events(data, 3))
+        list(read_events(data, 3, str))
     assert raised.value.code == "protocol_error"
     return raised.value.message
 
 
 def test_blank_lines_and_a_missing_last_newline_are_fine() -> None:
     data = b"\n  \n" + line(type="message", text="a") + b'\r\n{"type":"message","text":"b"}'
-    assert list(read_events(data, 1)) == [
+    assert list(read_events(data, 1, str)) == [
         (3, MessageEvent(type="message", text="a")),
         (5, MessageEvent(type="message", text="b")),
     ]
 
 
 def test_a_field_that_we_do_not_know_is_ignored() -> None:
-    ((_, event),) = read_events(line(type="message", text="a", mood="fine"), 1)
+    ((_, event),) = read_events(line(type="message", text="a", mood="fine"), 1, str)
     assert event == MessageEvent(type="message", text="a")
 
 
@@ -95,13 +95,13 @@ def test_everything_up_to_the_limits_is_taken() -> None:
         + line(type="usage", deep=nested)
         + line(type="plan", body="1. a") * MAX_INTERACTIONS
     )
-    assert len(list(read_events(data, 1))) == MAX_INTERACTIONS + 2
+    assert len(list(read_events(data, 1, str))) == MAX_INTERACTIONS + 2
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_events_or_a_protocol_error(data: bytes) -> None:
     with suppress(CandidateFailure):
-        list(read_events(data, 1))
+        list(read_events(data, 1, str))
 
 
 json_values = st.recursive(
