@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from runner_e2e.billing import result_billing, sum_billing
@@ -86,7 +86,7 @@ def _aggregate(
         for execution, outcome in zip(plan.executions, outcomes, strict=True)
     )
     images = tuple(image for outcome in outcomes for image in outcome.chosen.images)
-    campaign = build_campaign(plan, results, campaign_id)
+    campaign = build_campaign(plan, results, campaign_id, bill=_taken_in_billing)
     return Aggregate(
         campaign=campaign,
         insights=_insights(plan, collection, outcomes, campaign, images),
@@ -143,9 +143,20 @@ class _Counted:
     billing: BillingSummary
 
 
-def build_campaign(plan: Plan, results: tuple[Result, ...], campaign_id: str) -> Campaign:
+def _taken_in_billing(result: Result) -> BillingSummary:
+    """The cost of a result that was worked out when it was taken in; of a stand-in, here."""
+    return result.billing or result_billing(result)
+
+
+def build_campaign(
+    plan: Plan,
+    results: tuple[Result, ...],
+    campaign_id: str,
+    *,
+    bill: Callable[[Result], BillingSummary] = result_billing,
+) -> Campaign:
     """Add up ``results``, one for each execution of ``plan`` and in its order."""
-    everything = [_Counted(result, result_billing(result)) for result in results]
+    everything = [_Counted(result, bill(result)) for result in results]
     by_suite: dict[str, list[_Counted]] = {}
     for execution, counted in zip(plan.executions, everything, strict=True):
         by_suite.setdefault(execution.job.suite_id, []).append(counted)
@@ -311,6 +322,7 @@ def _cell(chosen: Observation, result: Result) -> CellInsight:
         file=chosen.file,
         flaky=result.green and result.attempt > 1,
         confirm=chosen.confirm,
+        overran_usd=chosen.overran_usd,
     )
 
 
