@@ -193,6 +193,7 @@ class CellReader:
             code=attempt.code if attempt else None,
             pictures=pictures,
             confirm=_confirmation(job.repeats),
+            overran_usd=job.overran_usd,
         )
 
     def _executed(
@@ -205,6 +206,7 @@ class CellReader:
         code: str | None = None,
         pictures: Pictures = NO_PICTURES,
         confirm: Confirmation | None = None,
+        overran_usd: float | None = None,
     ) -> Observation:
         """Tell the state of a result that is what it says."""
         said, planned = result.suite_definition_hash, self._definition(execution_id)
@@ -237,6 +239,7 @@ class CellReader:
             result=result,
             images=pictures.images,
             confirm=None if result.green else confirm,
+            overran_usd=overran_usd,
         )
 
     def _definition(self, execution_id: str) -> str:

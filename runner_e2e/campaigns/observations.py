@@ -42,6 +42,8 @@ class Observation:
     images: tuple[PublicImage, ...] = ()
     confirm: Confirmation | None = None
     """How the repeats of a failure ended."""
+    overran_usd: float | None = None
+    """What the execution was allowed to cost, where it cost more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,6 +160,7 @@ class _Report:
             code=cell.code,
             ended_at=None if executed else result.finished_at,
             confirm=cell.confirm,
+            overran_usd=cell.overran_usd,
         )
         if not executed:
             return seen

@@ -35,6 +35,12 @@ def run(
     max_retries: options.MaxRetries = 1,
     confirm: options.Confirm = 0,
     confirm_budget: options.ConfirmBudget = None,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="USD", help="Begin neither retry nor repeat once so much is spent."
+        ),
+    ] = None,
     timeout_minutes: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="When the job around this one is cut off."),
@@ -70,6 +76,7 @@ def run(
                 max_retries=max_retries,
                 repeats=confirm,
                 repeat_budget_usd=confirm_budget,
+                max_cost_usd=max_cost,
                 run_id=runtime.run_id,
                 run_attempt=runtime.run_attempt,
                 keep=keep,

@@ -54,6 +54,8 @@ class CellInsight(Document):
     flaky: bool
     """Passed, but not on the first attempt."""
     confirm: Omittable[Confirmation] = None
+    overran_usd: Omittable[Amount] = None
+    """What it was allowed to cost, where it cost more."""
 
 
 class Extra(Document):

@@ -14,7 +14,7 @@ from runner_e2e.contracts.base import Document, Omittable
 from runner_e2e.contracts.billing import BillingSummary
 from runner_e2e.contracts.evidence import FileDigest
 from runner_e2e.contracts.result import Source
-from runner_e2e.contracts.scalars import ExecutionId, Ordinal, Sha256, Timestamp
+from runner_e2e.contracts.scalars import Amount, ExecutionId, Ordinal, Sha256, Timestamp
 from runner_e2e.contracts.vocabulary import FailureClass, Status
 
 JOB_RECORD_V1: Literal["runner-e2e.job-record/v1"] = "runner-e2e.job-record/v1"
@@ -58,6 +58,8 @@ class JobRecord(Document):
     attempts: tuple[AttemptRecord, ...]
     repeats: tuple[AttemptRecord, ...] = ()
     """Runs after a final failure, to tell a break from noise. They change no result."""
+    overran_usd: Omittable[Amount] = None
+    """What the execution was allowed to cost, where it cost more."""
     resources: tuple[Resource, ...]
     files: tuple[FileDigest, ...]
     """What the job wrote, relative to the record; a later stage trusts a file by its digest."""

@@ -66,6 +66,7 @@ class Recorder:
     started_at: str
     attempts: list[AttemptRecord] = field(default_factory=list)
     repeats: list[AttemptRecord] = field(default_factory=list)
+    overran_usd: float | None = None
     resources: dict[str, Resource] = field(default_factory=dict)
 
     def resource(self, resource: Resource) -> None:
@@ -95,6 +96,7 @@ class Recorder:
             finished_at=finished_at,
             attempts=tuple(self.attempts),
             repeats=tuple(self.repeats),
+            overran_usd=self.overran_usd,
             resources=tuple(self.resources.values()),
             files=tuple(files),
         )

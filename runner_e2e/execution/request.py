@@ -46,6 +46,7 @@ class RunRequest:
     ``environ`` is where the secrets are; ``credentials`` are names that the catalog declares
     beyond the contract's four. A final failure of the candidate is repeated up to ``repeats``
     times, until one passes, as long as all of them cost no more than ``repeat_budget_usd``.
+    Neither retry nor repeat is begun once ``max_cost_usd`` is spent; a turn that runs is not cut.
     ``keep`` leaves the temporary root for a person to look at.
     """
 
@@ -59,6 +60,7 @@ class RunRequest:
     max_retries: int = 1
     repeats: int = 0
     repeat_budget_usd: float | None = None
+    max_cost_usd: float | None = None
     run_id: str | None = None
     run_attempt: int = 1
     keep: bool = False

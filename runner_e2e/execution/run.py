@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -77,7 +78,10 @@ class _Job:
             self.judged.append(self._attempt(number, directory, secrets, packer, recorder))
             judged = self.judged[-1] = self._without_leak(packer, self.judged)
             wait = self._wait_before_retry(judged.failure)
-            if wait is None and self._wants_retry(judged.failure):
+            if wait is not None and self._left() <= 0:
+                self.say("not tried again: what the execution may cost is spent")
+                wait = None
+            elif wait is None and self._wants_retry(judged.failure):
                 self.judged[-1] = judged = self._without_time(judged)
             result, _ = packer.clean(result_of(request, self.judged))
             packer.write(directory, result, judged.manifest)
@@ -92,6 +96,7 @@ class _Job:
                 interrupted = True
                 break
         write_atomically(request.out / RESULT_FILE, dump(result))
+        self._note_overrun(recorder)
         record = recorder.write(
             "interrupted" if interrupted else "finished",
             finished_at=now(),
@@ -101,6 +106,14 @@ class _Job:
             # A job that is cut off among its repeats has its result and its record already.
             record = recorder.write("finished", finished_at=now(), files=digests(request.out))
         return RunOutcome(result=result, record=record)
+
+    def _left(self, repeats: Sequence[Judged] = ()) -> float:
+        """What may still be spent, in dollars, as far as is known. Negative once it is overrun."""
+        if self.request.max_cost_usd is None:
+            return math.inf
+        bills = [billing_of(self.request, [one]) for one in (*self.judged, *repeats)]
+        spent = sum(bill.observed_and_estimated_cost_usd for bill in bills if bill)
+        return self.request.max_cost_usd - spent
 
     def _repeat(self, secrets: Secrets, packer: Packer, recorder: Recorder) -> int:
         """Repeat a final failure of the candidate until one passes; how often it was."""
@@ -124,15 +137,24 @@ class _Job:
             recorder.repeats.append(self._record(repeats[-1]))
             if repeats[-1].failure is None:
                 break
+        self._note_overrun(recorder, repeats)
         return len(repeats)
 
+    def _note_overrun(self, recorder: Recorder, repeats: Sequence[Judged] = ()) -> None:
+        cap = self.request.max_cost_usd
+        if cap is not None and recorder.overran_usd is None and self._left(repeats) < 0:
+            recorder.overran_usd = cap
+            self.say(f"it cost more than the ${cap:.4f} allowed")
+
     def _why_no_repeat(self, repeats: Sequence[Judged]) -> str | None:
-        """Say what speaks against another repeat: a signal, the clock or the budget."""
+        """Say what speaks against another repeat: a signal, the clock or a budget."""
         request = self.request
         if request.cancel.cancelled:
             return "the job is cancelled"
         if not self._fits(0.0):
             return "no time was left"
+        if self._left(repeats) <= 0:
+            return "what the execution may cost is spent"
         if request.repeat_budget_usd is None:
             return None
         # A repeat is expected to cost what the failure did. What has no price fits no budget.

@@ -88,6 +88,9 @@ def _figures(campaign: Campaign, insights: Insights, plan: Plan, page_url: str |
         facts.append(duration(sum(r.duration_ms for r in campaign.results)) + " of testing")
     if insights.counts.flaky:
         facts.append(f"{insights.counts.flaky:,} flaky")
+    overran = sum(cell.overran_usd is not None for cell in insights.cells)
+    if overran:
+        facts.append(f"**{plural(overran, 'cell')} over the cost allowed**")
     if campaign.retries:
         facts.append(plural(campaign.retries, "retry", "retries"))
     origin = [*_origin(plan.source), f"`{campaign.campaign_id}`"]

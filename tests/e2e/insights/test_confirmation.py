@@ -187,3 +187,27 @@ def test_repeats_survive_a_merge_of_merged_reports(cli: Cli, tmp_path: Path) -> 
     merged = parse(Insights, (again / "insights.json").read_bytes(), "insights")
     assert merged.cells[0].confirm == insights.cells[0].confirm
     assert merged.cost == insights.cost
+
+
+def test_a_spent_cap_stops_retries_and_repeats_and_the_overrun_is_told(
+    cli: Cli, tmp_path: Path
+) -> None:
+    capped = run_agent(tmp_path, USAGE + WRONG, repeats=2, max_cost_usd=0.4)
+    assert len(capped.record.repeats) == 1
+    assert "not repeated: what the execution may cost is spent" in capped.lines
+    assert capped.record.overran_usd == 0.4
+    assert [line for line in capped.lines if "allowed" in line] == [
+        "it cost more than the $0.4000 allowed"
+    ]
+    catalog = write_catalog(tmp_path / "other", USAGE + ANSWER)
+    plan = tmp_path / "plan.json"
+    cli("plan", "-c", catalog, "--all", "--out", plan)
+    digest = json.loads(plan.read_text())["digest"]
+    place = tmp_path / "result"
+    for cap, overran in (("0.25", 0), ("0.2", 1)):
+        call = ("run", "-c", catalog, "--id", ID, "--out", place, "--plan-digest", digest)
+        assert cli(*call, "--max-cost", cap)[0] == 0
+        report = tmp_path / f"report-{overran}"
+        assert cli("aggregate", place, "--plan", plan, "--out", report)[0] == 0
+        told = (report / "summary.md").read_text()
+        assert told.count("1 cell over the cost allowed") == overran
