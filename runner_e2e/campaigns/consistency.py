@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from runner_e2e.campaigns.build import add_up_cells, build_campaign
 from runner_e2e.contracts.campaign import Campaign
@@ -21,48 +21,56 @@ def check_report(campaign: Campaign, insights: Insights, plan: Plan) -> None:
     A campaign is a function of the plan and its results, and so are the sums of its insights.
     Raises :class:`DocumentError` naming the first value that is not what the others say.
     """
-    for source, reason in (
-        ("plan.json", _plan_problem(plan)),
-        ("campaign.json", _campaign_problem(campaign, plan)),
-        ("insights.json", _insights_problem(insights, campaign, plan)),
-    ):
-        if reason is not None:
-            raise DocumentError(
-                source,
-                reason,
-                hint="a report is published as `runner-e2e aggregate` wrote it; aggregate again",
-            )
+    try:
+        _check_plan(plan)
+        _check_campaign(campaign, plan)
+        _check_insights(insights, campaign, plan)
+    except ValidationError as error:
+        # Sums of hostile figures can leave the range that every document of ours keeps.
+        raise _refused("campaign.json", f"its results come to no {error.title} at all") from None
 
 
-def _plan_problem(plan: Plan) -> str | None:
-    return None if plan_digest(plan) == plan.digest else "its digest is not that of its content"
+def _refused(source: str, reason: str) -> DocumentError:
+    return DocumentError(
+        source,
+        reason,
+        hint="a report is published as `runner-e2e aggregate` wrote it; aggregate again",
+    )
 
 
-def _campaign_problem(campaign: Campaign, plan: Plan) -> str | None:
+def _check_plan(plan: Plan) -> None:
+    if plan_digest(plan) != plan.digest:
+        raise _refused("plan.json", "its digest is not that of its content")
+
+
+def _check_campaign(campaign: Campaign, plan: Plan) -> None:
+    source = "campaign.json"
     if tuple(result.execution_id for result in campaign.results) != plan.expected:
-        return "its results are not one for each execution of plan.json"
+        raise _refused(source, "its results are not one for each execution of plan.json")
     counted = build_campaign(plan, campaign.results, campaign.campaign_id)
     path = _difference(campaign, counted, "")
-    return None if path is None else f"its {path} is not what its results and plan.json come to"
+    if path is not None:
+        raise _refused(source, f"its {path} is not what its results and plan.json come to")
 
 
-def _insights_problem(insights: Insights, campaign: Campaign, plan: Plan) -> str | None:
+def _check_insights(insights: Insights, campaign: Campaign, plan: Plan) -> None:
+    source = "insights.json"
     if insights.campaign_id != campaign.campaign_id:
-        return f"it belongs to {insights.campaign_id}, campaign.json is {campaign.campaign_id}"
+        said = f"it belongs to {insights.campaign_id}, campaign.json is {campaign.campaign_id}"
+        raise _refused(source, said)
     if insights.plan_digest != plan.digest:
-        return "it was made from another plan.json"
+        raise _refused(source, "it was made from another plan.json")
     if tuple(cell.execution_id for cell in insights.cells) != plan.expected:
-        return "its cells are not one for each execution of plan.json"
+        raise _refused(source, "its cells are not one for each execution of plan.json")
     for cell, result in zip(insights.cells, campaign.results, strict=True):
         if not _agree(cell, result):
-            flaky = "flaky and " if cell.flaky else ""
-            return f"{cell.execution_id} is {flaky}{cell.state} in it, and its result is not"
+            state = f"flaky and {cell.state}" if cell.flaky else cell.state
+            raise _refused(source, f"{cell.execution_id} is {state} in it, and its result is not")
     sums = add_up_cells(plan, campaign, insights.cells)
     for name in ("coverage", "counts", "cost"):
         path = _difference(getattr(insights, name), getattr(sums, name), name)
         if path is not None:
-            return f"its {path} is not what its cells come to"
-    return None
+            raise _refused(source, f"its {path} is not what its cells come to")
 
 
 def _agree(cell: CellInsight, result: Result) -> bool:

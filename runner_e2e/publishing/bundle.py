@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner_e2e.campaigns.consistency import check_report
 from runner_e2e.contracts.base import D, digest, dump_tree, parse
 from runner_e2e.contracts.campaign import Campaign
 from runner_e2e.contracts.evidence import FileDigest
@@ -21,14 +22,16 @@ from runner_e2e.contracts.history import BUNDLE_V1, BundleManifest
 from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import Plan
 from runner_e2e.contracts.scalars import SEGMENT
-from runner_e2e.errors import UsageError
+from runner_e2e.errors import DocumentError, UsageError
 from runner_e2e.evidence import MAX_PNG_BYTES, Redactor, png_problem
 from runner_e2e.publishing.errors import PrivateFile
 
 MANIFEST_FILE = "bundle-manifest.json"
-REQUIRED = ("campaign.json", "insights.json", "plan.json")
-PUBLIC = frozenset({*REQUIRED, "index.html", "junit.xml", "summary.md"})
-"""What may lie at the top of a bundle."""
+PAGE_FILE = "index.html"
+DOCUMENTS = ("campaign.json", "insights.json", "plan.json")
+"""What a history is made from."""
+PUBLIC = (*DOCUMENTS, "summary.md", "junit.xml", PAGE_FILE)
+"""What lies at the top of a bundle: all of it, and nothing else."""
 
 MAX_REASONS = 10
 SCAN_BYTES = 1024 * 1024
@@ -54,22 +57,27 @@ def build_bundle(report: Path) -> Bundle:
     """Check a report directory against the public boundary and list it.
 
     Raises :class:`UsageError` when it is no report, :class:`DocumentError` when one of its
-    documents cannot be read, :class:`PrivateFile` naming every file that may not be published.
+    documents cannot be read or is not what the others come to, :class:`PrivateFile` naming every
+    file that may not be published.
     """
     if not report.is_dir():
         raise UsageError(
             f"{report} is not a directory",
             hint="give the directory that `runner-e2e aggregate --out` or `campaign` wrote",
         )
-    missing = [name for name in REQUIRED if not (report / name).is_file()]
+    missing = [name for name in PUBLIC if not (report / name).is_file()]
     if missing:
         raise UsageError(
-            f"{report} is not a report: it has no {' and no '.join(missing)}",
-            hint="give the directory that `runner-e2e aggregate --out` or `campaign` wrote",
+            f"{report} is not a whole report: it has no {' and no '.join(missing)}",
+            hint="the page is left out by `aggregate --no-site`: aggregate without it"
+            if missing == [PAGE_FILE]
+            else "give the directory that `runner-e2e aggregate --out` or `campaign` wrote",
         )
     problems: list[str] = []
     paths = sorted(_walk(report, "", problems))
     campaign = _document(Campaign, report, "campaign.json")
+    insights = _document(Insights, report, "insights.json")
+    plan = _document(Plan, report, "plan.json")
     declared = _declared(campaign)
     files = []
     for path in paths:
@@ -81,13 +89,28 @@ def build_bundle(report: Path) -> Bundle:
             files.append(_digest(report / path, path))
     if problems:
         raise _private(report, problems)
+    check_report(campaign, insights, plan)
+    _check_pictures(insights, files)
     return Bundle(
         directory=report,
         campaign=campaign,
-        insights=_document(Insights, report, "insights.json"),
-        plan=_document(Plan, report, "plan.json"),
+        insights=insights,
+        plan=plan,
         manifest=make_manifest(campaign.campaign_id, files),
     )
+
+
+def _check_pictures(insights: Insights, files: list[FileDigest]) -> None:
+    """The pictures must be those that ``aggregate`` took, byte for byte."""
+    taken = {file.path: file for file in insights.evidence}
+    there = {file.path: file for file in files if file.path not in PUBLIC}
+    for path in sorted(taken.keys() | there.keys()):
+        if taken.get(path) != there.get(path):
+            raise DocumentError(
+                path,
+                "it is not the picture that insights.json lists",
+                hint="a report is published as `runner-e2e aggregate` wrote it; aggregate again",
+            )
 
 
 def make_manifest(campaign_id: str, files: list[FileDigest]) -> BundleManifest:

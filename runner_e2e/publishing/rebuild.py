@@ -27,7 +27,7 @@ from runner_e2e.history import (
     lane_directory,
 )
 from runner_e2e.publishing.branch import Proposal, Snapshot, update_branch
-from runner_e2e.publishing.bundle import MANIFEST_FILE, REQUIRED
+from runner_e2e.publishing.bundle import DOCUMENTS, MANIFEST_FILE
 from runner_e2e.publishing.destination import Destination
 from runner_e2e.publishing.lanes import Render, lane_files, render_site
 from runner_e2e.publishing.maintain import LANE_NAME, Maintenance, status_of
@@ -50,7 +50,7 @@ class _Found:
     @property
     def paths(self) -> tuple[str, ...]:
         """The manifest and the documents that a history is made from."""
-        return tuple(self.folder + name for name in (MANIFEST_FILE, *REQUIRED))
+        return tuple(self.folder + name for name in (MANIFEST_FILE, *DOCUMENTS))
 
 
 def rebuild(
@@ -97,7 +97,7 @@ class _Rebuilding:
         found = list(self._find())
         if not found:
             return None
-        live = [one for one in found if one.folder + REQUIRED[0] in self._files]
+        live = [one for one in found if one.folder + DOCUMENTS[0] in self._files]
         dead = {one.campaign_id for one in found} - {one.campaign_id for one in live}
         lanes = sorted({one.lane for one in found if one.lane is not None})
         histories = {lane: self._salvage(lane) for lane in (None, *lanes)}
@@ -200,7 +200,7 @@ def _documents(
             raise DocumentError(path, "it is missing")
     manifest = parse(BundleManifest, data[one.paths[0]], one.paths[0])
     digests = {file.path: file.sha256 for file in manifest.files}
-    for name in REQUIRED:
+    for name in DOCUMENTS:
         if hashlib.sha256(data[one.folder + name]).hexdigest() != digests.get(name):
             raise DocumentError(one.folder + name, "it is not what its manifest says")
     _, campaign_file, insights_file, plan_file = one.paths

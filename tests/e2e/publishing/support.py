@@ -15,6 +15,7 @@ from runner_e2e.contracts.history import CampaignRows, CellSeries, HistoryIndex
 from runner_e2e.contracts.result import Result, Screenshot
 from tests.support.documents import (
     IDS,
+    digest_of,
     later,
     make_campaign,
     make_campaign_source,
@@ -61,18 +62,20 @@ def make_report(
     if pictures:
         results[0] = _with_pictures(results[0], list(pictures))
     campaign = make_campaign(results, plan=plan, campaign_id=f"gha-{run}-{attempt}")
+    insights = make_insights(campaign, plan=plan)
+    below = f"evidence/{results[0].execution_id}/attempt-1/" if results else ""
+    shots = {below + name: data for name, data in sorted((pictures or {}).items())}
+    listed = tuple(digest_of(path, data) for path, data in shots.items())
     report = directory / f"report-{run}-{attempt}"
     files = {
         "campaign.json": dump(campaign),
-        "insights.json": dump(make_insights(campaign, plan=plan)),
+        "insights.json": dump(insights.model_copy(update={"evidence": listed})),
         "plan.json": dump(plan),
         "summary.md": f"# {campaign.campaign_id}\n".encode(),
         "junit.xml": b"<testsuites/>\n",
         "index.html": f"<!doctype html><title>{campaign.campaign_id}</title>\n".encode(),
     }
-    for name, data in (pictures or {}).items():
-        files[f"evidence/{results[0].execution_id}/attempt-1/{name}"] = data
-    for path, data in files.items():
+    for path, data in {**files, **shots}.items():
         (report / path).parent.mkdir(parents=True, exist_ok=True)
         (report / path).write_bytes(data)
     return report
