@@ -4,7 +4,7 @@ from runner_e2e.insights.compare import Side, compare
 from runner_e2e.insights.estimates import estimate_cell, estimate_executions
 from runner_e2e.insights.gate import DEFAULT_FAIL_ON, judge_gate
 from runner_e2e.insights.verdicts import all_verdicts, cell_verdicts, verdict_of
-from runner_e2e.insights.words import FLAKY_MEANS, WORDS, evidence_words, rate_words
+from runner_e2e.insights.words import FLAKY_MEANS, WORDS, evidence_words, flaky_words, rate_words
 
 __all__ = [
     "DEFAULT_FAIL_ON",
@@ -17,6 +17,7 @@ __all__ = [
     "estimate_cell",
     "estimate_executions",
     "evidence_words",
+    "flaky_words",
     "judge_gate",
     "rate_words",
     "verdict_of",

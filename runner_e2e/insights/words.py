@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runner_e2e.contracts.judgement import CellVerdict, Rate, Verdict, WindowStart
+from runner_e2e.insights.formulas import wilson
 
 WORDS: Mapping[Verdict, str] = {
     "passed": "passed",
@@ -31,6 +32,14 @@ def rate_words(rate: Rate) -> str:
     if not rate.measured:
         return "never measured"
     return f"{rate.passed} of {rate.measured} green ({_percents(rate.low, rate.high)})"
+
+
+def flaky_words(flaky: int, measured: int) -> str:
+    """``3 of 60 (2 to 14%)``."""
+    if not measured:
+        return "never measured"
+    interval = wilson(flaky, measured)
+    return f"{flaky} of {measured} ({_percents(interval.low, interval.high)})"
 
 
 def _percents(low: float, high: float) -> str:

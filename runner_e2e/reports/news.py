@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from runner_e2e.contracts.judgement import CampaignRef, CellVerdict, Verdict
 from runner_e2e.contracts.plan import CampaignSource
-from runner_e2e.insights import FLAKY_MEANS, WORDS, evidence_words
+from runner_e2e.insights import FLAKY_MEANS, WORDS, evidence_words, flaky_words
 from runner_e2e.reports.markdown import Page
 from runner_e2e.reports.text import cell, link, one_line, shorten
 from runner_e2e.reports.wording import Cell, plural
@@ -54,7 +54,31 @@ def tell_news(
     if others:
         rows = [_line(c, verdict, repository) for c, verdict in others]
         title = f"Recovered, flaky and unmeasured ({len(others):,})"
-        page.fold(title, rows, "cells", top=f"{FLAKY_MEANS}\n\n")
+        top = "\n\n".join([FLAKY_MEANS, *where_noise_is(verdicts)])
+        page.fold(title, rows, "cells", top=f"{top}\n\n")
+
+
+PARTS = (("profile", 1), ("environment", 2), ("case", 3))
+
+
+def where_noise_is(verdicts: Verdicts) -> Iterator[str]:
+    """Where flaky results pile up, over the last 30 campaigns of every cell.
+
+    Nothing for a part that all cells share. What is flaky in one environment only is rarely the
+    agent's doing.
+    """
+    for name, place in PARTS:
+        flaky: Counter[str] = Counter()
+        measured: Counter[str] = Counter()
+        for execution_id, verdict in verdicts.items():
+            part = execution_id.split(".")[place]
+            flaky[part] += verdict.month.flaky
+            measured[part] += verdict.month.measured
+        if len(measured) < 2 or not flaky.total():  # noqa: PLR2004  a comparison needs two
+            continue
+        worst = sorted(measured, key=lambda part: -flaky[part] / max(1, measured[part]))
+        said = (f"`{part}` {flaky_words(flaky[part], measured[part])}" for part in worst[:5])
+        yield f"Flaky by {name}: {', '.join(said)}."
 
 
 def headline(counts: Mapping[Verdict, int]) -> str:

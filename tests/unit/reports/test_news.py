@@ -9,7 +9,7 @@ import pytest
 from runner_e2e.cli.published import judged, open_history
 from runner_e2e.contracts.judgement import CellVerdict
 from runner_e2e.reports import comment_markdown, plain_news, summary_markdown
-from runner_e2e.reports.news import since_words
+from runner_e2e.reports.news import since_words, where_noise_is
 from tests.support.documents import IDS
 from tests.support.nights import Night, make_night, publish_nights, sha_of
 
@@ -117,3 +117,16 @@ def test_a_terminal_is_told_the_new_ones_first(tmp_path: Path) -> None:
     lines = list(plain_news(verdicts))
     assert [line.split()[0] for line in lines] == ["broken", "flaky", "unmeasured"]
     assert lines[0].startswith(f"broken       {IDS[2]}: red once, 2 repeats failed too")
+
+
+def test_where_the_noise_is_is_told_by_every_part_that_differs(tmp_path: Path) -> None:
+    _, verdicts = night_after(tmp_path, *["GrG"] * 9, "GGG")
+    assert list(where_noise_is(verdicts)) == [
+        (
+            "Flaky by case: `plan` 9 of 10 (60 to 98%), `hello` 0 of 10 (0 to 28%), "
+            "`question` 0 of 10 (0 to 28%)."
+        )
+    ]
+    _, calm = night_after(tmp_path / "calm", "GGG", "GGG")
+    assert list(where_noise_is(calm)) == []
+    assert list(where_noise_is({})) == []
