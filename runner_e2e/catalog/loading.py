@@ -21,6 +21,7 @@ from runner_e2e.catalog.fingerprints import (
     definition_hash,
     suite_definition,
 )
+from runner_e2e.catalog.quoting import quotable_problems
 from runner_e2e.catalog.reading import in_order, join_files, read_files
 from runner_e2e.catalog.rules import Joined, semantic_problems
 from runner_e2e.catalog.structure import validate
@@ -70,7 +71,7 @@ def load_catalog(path: Path) -> Catalog:
         problems.extend(semantic_problems(joined))
         if not problems:
             return _resolve(path, joined)
-    raise CatalogError(in_order(problems, files))
+    raise CatalogError(quotable_problems(in_order(problems, files)))
 
 
 def _require_file(path: Path) -> None:
@@ -105,7 +106,7 @@ def _resolve(path: Path, joined: Joined) -> Catalog:
         hashes[suite.id] = definition_hash(definition)
         executions.extend(executions_of(suite, cells, hashes[suite.id]))
     if problems:
-        raise CatalogError(tuple(problems))
+        raise CatalogError(quotable_problems(problems))
     return Catalog(
         path=path,
         directory=directory,
@@ -136,7 +137,7 @@ def _resolve_profiles(
         profiles[part.model.id] = part.model.model_copy(update={"agent": agent})
         command_files[part.model.id] = found
     if problems:
-        raise CatalogError(tuple(problems))
+        raise CatalogError(quotable_problems(problems))
     return profiles, command_files
 
 

@@ -12,8 +12,10 @@ from pydantic import ValidationError
 
 from runner_e2e.catalog.capabilities import CANNOT, OFFERED, TargetKind, needs_of
 from runner_e2e.catalog.expansion import environment_key, with_defaults
+from runner_e2e.catalog.quoting import holds_key
 from runner_e2e.catalog.rankings import RankingSnapshot
 from runner_e2e.catalog.secrets import secret_problems
+from runner_e2e.catalog.source import Place
 from runner_e2e.catalog.structure import Part, Parts, validate
 from runner_e2e.catalog.suite_rules import MAX_CELLS, Known, suite_problems
 from runner_e2e.catalog.task_rules import task_problems, template_problems
@@ -67,6 +69,7 @@ def semantic_problems(catalog: Joined) -> Iterator[Problem]:
     yield from _duplicates(catalog.environments, "environment", _environment_name)
     yield from _duplicates(catalog.tasks, "task", _identifier)
     yield from _duplicates(catalog.suites, "suite", _identifier)
+    yield from _credential_problems(catalog)
     credentials = catalog.credentials
     kind = _target_kind(catalog)
     for profile in catalog.profiles:
@@ -86,6 +89,16 @@ def semantic_problems(catalog: Joined) -> Iterator[Problem]:
             yield (suite.place / "expectedMatrixSize").problem(
                 f"with this suite the catalog has {cells} cells; at most {MAX_CELLS} are planned"
             )
+
+
+def _credential_problems(catalog: Joined) -> Iterator[Problem]:
+    for file in catalog.files:
+        names = file.header.get("credentials")
+        for index, name in enumerate(names if isinstance(names, list) else ()):
+            if isinstance(name, str) and holds_key(name):
+                yield Place(source=file.source, path=("credentials", index)).problem(
+                    "this is shaped like a key, not like a name of one", hint="revoke the key"
+                )
 
 
 def _target_kind(catalog: Joined) -> TargetKind | None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
+from runner_e2e.catalog.quoting import quotable
 from runner_e2e.catalog.source import Place
 from runner_e2e.contracts.base import lower_first
 from runner_e2e.contracts.scalars import SEGMENT
@@ -21,9 +22,6 @@ _QUOTED = re.compile(r"'([^']*)'")
 _MAX_SHOWN = 60
 _MAX_CANDIDATES = 500
 _MAX_COMPARED = 256
-
-PROVIDER_KEY = re.compile(r"(?<![A-Za-z0-9])sk-(?:proj-|ant-)?[A-Za-z0-9_-]{12,}")
-"""How keys of OpenAI, Anthropic and OpenRouter look. Reference 1.8 rule 10."""
 
 _PATTERNS = (
     (
@@ -128,10 +126,8 @@ def _words(detail: ErrorDetails) -> tuple[str, str | None]:
 
 
 def shown(value: object) -> str:
-    """A value for a message, cut where it is long. A provider's key is never repeated."""
-    text = "null" if value is None else repr(value)
-    if PROVIDER_KEY.search(text):
-        return "what looks like a provider's key"
+    """A value for a message, cut where it is long. A key is taken out first, not cut to a half."""
+    text = "null" if value is None else quotable(repr(value))
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 

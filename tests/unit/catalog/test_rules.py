@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -241,40 +242,70 @@ def test_an_execution_has_the_groups_of_all_its_parts_once(tmp_path: Path) -> No
     assert execution.required_credentials == ("OPENAI_API_KEY", "DAYTONA_API_KEY")
 
 
-@pytest.mark.parametrize(
-    "agent",
-    [
-        {"env": {"OPENAI_API_KEY": "plain"}},
-        {"env": {"openai-api-key": "plain"}},
-        {"env": {"MY_ACCESS_TOKEN": "plain"}},
-        {"env": {"CLIENT_SECRET": "plain"}},
-        {"env": {"NOTE": "use sk-ant-abcdefghijkl now"}},
-        {"command": ["run", "--key=sk-proj-abcdefghijkl"]},
-    ],
-)
-def test_a_raw_secret_is_refused_and_never_repeated(tmp_path: Path, agent: Tree) -> None:
-    (problem,) = problems_in(tmp_path, with_agent(**agent))
-    assert "sk-" not in str(problem)
+BODY = "x7Kq2mVt9Rb4Wz8Lc1Np6Jd3"
+KEYS = {
+    "anthropic": f"sk-ant-api03-{BODY}",
+    "openrouter": f"sk-or-v1-{BODY}",
+    "openai": f"sk-proj-{BODY}",
+    "older openai": f"sk-{BODY}",
+    "daytona": f"dtn_{BODY}",
+    "github": f"ghp_{BODY}{BODY[:12]}",
+    "fine github": f"github_pat_{BODY}",
+    "aws": "AKIA" + "Q2W3E4R5T6Y7U2I3",
+    "google": f"AIza{BODY}{BODY[:11]}",
+    "slack": f"xoxb-{BODY}",
+    "private": f"-----BEGIN PRIVATE KEY-----\n{BODY * 3}\n-----END PRIVATE KEY-----",
+}
+"""What evidence knows the shapes of; one table decides what a catalog may hold and print."""
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "openai-api-key", "A_ACCESS_TOKEN", "A_SECRET"])
+def test_a_raw_secret_is_refused_and_never_repeated(tmp_path: Path, name: str) -> None:
+    (problem,) = problems_in(tmp_path, with_agent(env={name: "plain"}))
     assert "plain" not in str(problem)
     assert "$secretRef" in (problem.hint or "")
 
 
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_what_is_shaped_like_a_key_is_refused_anywhere_in_a_payload(
+    tmp_path: Path, key: str
+) -> None:
+    for agent in (
+        {"env": {"NOTE": f"use {key} now"}},
+        {"command": ["run", f"--key={key}"]},
+        {"env": {key: "x"}},
+    ):
+        problems = problems_in(tmp_path, with_agent(**agent))
+        assert any("$secretRef" in (problem.hint or "") for problem in problems), agent
+        assert BODY not in "".join(map(str, problems))
+        assert key not in "".join(map(str, problems))
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 @pytest.mark.parametrize(
-    "tree",
+    "wrong",
     [
-        with_profile(credential="sk-ant-abcdefghijkl"),
-        with_profile(generation="sk-ant-abcdefghijkl"),
-        with_agent(env={"KEY": {"$secretRef": "sk-ant-abcdefghijkl"}}),
-        with_task(expectedRunCount="sk-ant-abcdefghijkl"),
-        catalog_tree(credentials=["sk-ant-abcdefghijkl"]),
+        lambda key: with_profile(credential=key),
+        lambda key: with_profile(generation=key),
+        lambda key: with_profile(generation="x" * 55 + f" {key}"),
+        lambda key: with_agent(env={"KEY": {"$secretRef": key}}),
+        lambda key: with_task(expectedRunCount=key),
+        lambda key: with_task(matchers=[{"kind": "file_exists", "path": f"/{key}"}]),
+        lambda key: with_task(matchers=[{"kind": key}]),
+        lambda key: with_task(**{key: 1}),
+        lambda key: with_suite(profiles=["scripted", key]),
+        lambda key: catalog_tree(credentials=[key]),
+        lambda key: catalog_tree(include=[key]),
     ],
 )
 def test_a_key_in_the_wrong_place_is_reported_without_repeating_it(
-    tmp_path: Path, tree: Tree
+    tmp_path: Path, key: str, wrong: Callable[[str], Tree]
 ) -> None:
-    problems = problems_in(tmp_path, tree)
+    problems = problems_in(tmp_path, wrong(key))
     assert problems
-    assert "sk-ant" not in "".join(map(str, problems))
+    said = "".join(map(str, problems))
+    assert key not in said
+    assert key[8:28] not in said
 
 
 @pytest.mark.parametrize(
