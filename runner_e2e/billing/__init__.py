@@ -4,7 +4,6 @@ from runner_e2e.billing.prices import (
     DAYTONA_PRICES,
     RuntimePrices,
     prices_at,
-    stale_price_warning,
 )
 from runner_e2e.billing.runtime import (
     Lease,
@@ -14,7 +13,6 @@ from runner_e2e.billing.runtime import (
     unreported_runtime,
 )
 from runner_e2e.billing.totals import (
-    aggregate_billing,
     billing_summary,
     result_billing,
     sum_billing,
@@ -28,14 +26,12 @@ __all__ = [
     "RuntimePrices",
     "add_runtime",
     "add_usage",
-    "aggregate_billing",
     "billing_summary",
     "cost_status",
     "join_usage",
     "prices_at",
     "result_billing",
     "runtime_usage",
-    "stale_price_warning",
     "sum_billing",
     "summarize_usage",
     "unreported_runtime",

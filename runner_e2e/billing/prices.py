@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -11,8 +11,6 @@ from pydantic import Field
 from runner_e2e.contracts.base import Document
 from runner_e2e.contracts.scalars import Amount, HttpUrl
 from runner_e2e.contracts.vocabulary import EnvironmentId
-
-STALE_AFTER_DAYS = 180
 
 
 class RuntimePrices(Document):
@@ -55,11 +53,3 @@ def prices_at(moment: datetime, table: Sequence[RuntimePrices]) -> RuntimePrices
     day = moment.astimezone(UTC).date().isoformat()
     known = [prices for prices in table if prices.as_of <= day]
     return known[-1] if known else table[0]
-
-
-def stale_price_warning(prices: RuntimePrices, today: date) -> str | None:
-    """Say that prices are old, or nothing when they were looked up within 180 days."""
-    age = (today - date.fromisoformat(prices.as_of)).days
-    if age <= STALE_AFTER_DAYS:
-        return None
-    return f"the {prices.provider} prices are {age} days old ({prices.url}, {prices.as_of})"

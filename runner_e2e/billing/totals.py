@@ -39,13 +39,11 @@ def result_billing(result: Result) -> BillingSummary:
     return billing_summary(summarize_usage(result.usage, result.run_ids or ()), runtime)
 
 
-def aggregate_billing(results: Iterable[Result]) -> AggregateBillingSummary:
-    """Sum up results. The sums do not depend on their order; of none they are ``unavailable``."""
-    return sum_billing(result_billing(result) for result in results)
-
-
 def sum_billing(summaries: Iterable[BillingSummary]) -> AggregateBillingSummary:
-    """Sum up what :func:`result_billing` said, for who needs several sums of the same results."""
+    """Sum up what :func:`result_billing` says of results.
+
+    The sums do not depend on their order; of none they are ``unavailable``.
+    """
     parts = list(summaries)
     llm = add_usage(part.llm for part in parts)
     estimated = exact_sum(part.estimated_runtime_cost_usd for part in parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner_e2e.contracts.billing import BillingSummary, LlmUsage, RuntimeUsage
+from runner_e2e.billing import result_billing
 from runner_e2e.contracts.campaign import Campaign
 from runner_e2e.contracts.history import (
     BundleManifest,
@@ -128,8 +128,7 @@ def cell_outcomes(campaign: Campaign, insights: Insights) -> Mapping[str, CellOu
 
 def cell_outcome(campaign_id: str, result: Result, cell: CellInsight) -> CellOutcome:
     """What one cell came to in one campaign."""
-    billing = result.billing
-    priced = billing is not None and billing.complete
+    billing = result_billing(result) if result.attempt else None
     # What passed and is not green left something behind, and the contract has no class for that.
     littered = result.status == "passed" and not result.green
     return CellOutcome(
@@ -142,7 +141,7 @@ def cell_outcome(campaign_id: str, result: Result, cell: CellInsight) -> CellOut
         definition_hash=result.suite_definition_hash,
         model=result.model,
         duration_ms=result.duration_ms,
-        cost_usd=billing.observed_and_estimated_cost_usd if billing and priced else None,
+        cost_usd=billing.observed_and_estimated_cost_usd if billing and billing.complete else None,
         confirm_passed=cell.confirm.passed if cell.confirm else None,
         confirm_failed=cell.confirm.failed if cell.confirm else None,
     )
@@ -161,36 +160,5 @@ def _history_execution(result: Result) -> HistoryExecution:
         duration_ms=result.duration_ms,
         attempt=result.attempt,
         cleanup=result.cleanup,
-        billing=result.billing or _unknown_billing(result),
-    )
-
-
-def _unknown_billing(result: Result) -> BillingSummary:
-    """Of a cell that reported nothing. Unavailable, which is not the same as free."""
-    local = result.environment_id == "local"
-    return BillingSummary(
-        llm=LlmUsage(
-            run_count=0,
-            runs_with_token_usage=0,
-            runs_with_reported_cost=0,
-            input_tokens=0,
-            output_tokens=0,
-            cached_input_tokens=0,
-            total_tokens=0,
-            reported_cost_usd=0,
-            cost_status="unavailable",
-        ),
-        runtime=result.runtime_usage
-        or RuntimeUsage(
-            provider=result.environment_id,
-            agent_run_duration_ms=0,
-            lease_duration_ms=None,
-            lease_count=0,
-            cost_status="not_metered" if local else "unavailable",
-            cost_source="local_not_metered" if local else "provider_cost_unavailable",
-        ),
-        reported_cost_usd=0,
-        estimated_runtime_cost_usd=0,
-        observed_and_estimated_cost_usd=0,
-        complete=False,
+        billing=result_billing(result),
     )

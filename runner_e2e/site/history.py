@@ -168,7 +168,7 @@ def _index(
     verdicts: Mapping[str, str],
 ) -> bytes:
     known = {each.campaign_id: each for each in history.campaigns}
-    # Rows of every lane stand in one table; history.json holds only the lane that the page is of.
+    # The rows are those of one lane, which then need not be named; those of another stand out.
     lane = next((row.lane for row in rows.campaigns if row.campaign_id in known), None)
     shown = [_row(row, known.get(row.campaign_id), lane) for row in rows.campaigns]
     by_id = {row.id: row for row in shown}

@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from runner_e2e.billing import aggregate_billing
+from runner_e2e.billing import result_billing, sum_billing
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.billing import (
     BillingSummary,
@@ -389,7 +389,7 @@ def make_campaign(
         "retries": sum(max(0, r.attempt - 1) for r in results),
         "cleanup_passed": all(r.cleanup == "passed" for r in results),
         "ranking_snapshots": (),
-        "billing": aggregate_billing(results),
+        "billing": sum_billing(map(result_billing, results)),
         "suites": suites,
         "results": tuple(results),
     }
@@ -410,7 +410,7 @@ def _suite_summary(suite: PlannedSuite, results: Sequence[Result]) -> SuiteSumma
         cleanup_passed=all(r.cleanup == "passed" for r in results),
         complete=len(results) == suite.expected_matrix_size,
         duration_ms=sum(r.duration_ms for r in results),
-        billing=aggregate_billing(results),
+        billing=sum_billing(map(result_billing, results)),
     )
 
 

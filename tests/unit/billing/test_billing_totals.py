@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from runner_e2e.billing import (
-    DAYTONA_PRICES,
     Lease,
     RunSpan,
     RuntimePrices,
     add_runtime,
-    aggregate_billing,
     billing_summary,
     prices_at,
     result_billing,
     runtime_usage,
-    stale_price_warning,
+    sum_billing,
     summarize_usage,
     unreported_runtime,
 )
@@ -116,12 +114,6 @@ def test_a_lease_is_priced_by_the_newest_prices_of_its_day() -> None:
     assert {moment: prices_at(moment, table).as_of for moment in moments} == moments
 
 
-def test_old_prices_are_said_to_be_old() -> None:
-    row = DAYTONA_PRICES[0]
-    assert stale_price_warning(row, date(2026, 9, 1)) is None
-    assert "days old" in (stale_price_warning(row, date(2027, 9, 1)) or "")
-
-
 def test_a_result_without_runtime_usage_says_what_is_unknown() -> None:
     local, remote = unreported_runtime("local", 5), unreported_runtime("daytona", 5)
     assert (local.cost_status, remote.cost_status) == ("not_metered", "unavailable")
@@ -172,13 +164,13 @@ def test_an_aggregate_is_worked_out_from_usage_and_not_from_what_a_result_claims
     lying = result.model_copy(
         update={"billing": result.billing.model_copy(update={"reported_cost_usd": 99})}
     )
-    assert aggregate_billing([lying]).reported_llm_cost_usd == 0.5
+    assert sum_billing([result_billing(lying)]).reported_llm_cost_usd == 0.5
     assert result_billing(lying).reported_cost_usd == 0.5
 
 
 def test_an_aggregate_counts_tests_durations_and_complete_ones() -> None:
     priced, unpriced = make_result(cost=0.5), make_result(cost=None)
-    total = aggregate_billing([priced, unpriced])
+    total = sum_billing(map(result_billing, (priced, unpriced)))
     assert total.test_count == 2
     assert total.llm.cost_status == "partial"
     assert total.tests_with_complete_billing == 1
@@ -186,6 +178,6 @@ def test_an_aggregate_counts_tests_durations_and_complete_ones() -> None:
 
 
 def test_unlike_the_reference_an_empty_aggregate_is_unavailable() -> None:
-    total = aggregate_billing([])
+    total = sum_billing([])
     assert (total.test_count, total.llm.run_count) == (0, 0)
     assert total.llm.cost_status == "unavailable"

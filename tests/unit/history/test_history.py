@@ -29,6 +29,7 @@ from tests.support.documents import (
     IDS,
     digest_of,
     later,
+    make_billing,
     make_campaign,
     make_campaign_source,
     make_insights,
@@ -326,9 +327,21 @@ def test_an_outcome_has_no_cost_unless_all_of_it_was_priced() -> None:
     assert history.rows.campaigns[0].cost_complete is False
 
 
+def test_no_record_believes_what_a_result_sums_up_itself() -> None:
+    plan = make_plan(OTHER)
+    lying = make_result(OTHER[0], cost=25, billing=make_billing(cost=0.000001))
+    campaign = make_campaign([lying], plan=plan)
+    insights = make_insights(campaign, plan=plan)
+
+    history = History.empty().add(campaign, insights, plan, MANIFEST, public_url="")
+
+    assert history.index.campaigns[0].executions[0].billing.reported_cost_usd == 25
+    assert history.series["other"].cells[OTHER[0]][0].cost_usd == 25
+
+
 def test_a_cell_that_reported_no_bill_is_unavailable_and_not_free() -> None:
     plan = make_plan(OTHER)
-    result = make_result(OTHER[0], status="failed", billing=None, runtime_usage=None)
+    result = make_result(OTHER[0], status="failed", usage=None, billing=None, runtime_usage=None)
     campaign = make_campaign([result], plan=plan)
 
     history = History.empty().add(
