@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 import typer
 
 from runner_e2e.cli import output
-from runner_e2e.contracts.scalars import is_confined
 from runner_e2e.errors import RunnerE2EError
 
 if TYPE_CHECKING:
@@ -95,6 +94,8 @@ def judged(
 
 
 def _local(directory: Path) -> Callable[[str], bytes | None]:
+    from runner_e2e.contracts.scalars import is_confined
+
     def read(path: str) -> bytes | None:
         if not is_confined(path):
             return None
@@ -111,6 +112,8 @@ def _local(directory: Path) -> Callable[[str], bytes | None]:
 def _remote(base: str) -> Callable[[str], bytes | None]:
     """Read over HTTP. A page that is not there is absent; everything else is an error."""
     import httpx
+
+    from runner_e2e.contracts.scalars import is_confined
 
     prefix = base.rstrip("/")
 
