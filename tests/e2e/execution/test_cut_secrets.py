@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.executions import run_agent
+from tests.support.executions import ANSWER, ID, run_agent
 
 SECRET = (
     """the walrus and it's carpenter "were" walking close\\at hand and wept like anything to see """
@@ -70,3 +70,22 @@ def fill(size):
         if path.is_file():
             data = path.read_bytes()
             assert [piece for piece in PIECES if piece in data] == []
+
+
+@pytest.mark.parametrize("value", ["scripted", "smoke.scripted", "attempt-1-run"])
+@pytest.mark.parametrize("deed", [ANSWER, "emit(type='usage', inputTokens=1); sys.exit(1)"])
+def test_a_credential_whose_value_stands_in_an_id_costs_no_result(
+    value: str, deed: str, tmp_path: Path
+) -> None:
+    ran = run_agent(
+        tmp_path,
+        deed,
+        environ={"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": value},
+        matchers=[*MATCHERS, {"kind": "environment", "expected": "local"}],
+    )
+
+    assert ran.record.state == "finished"
+    assert ran.result.execution_id == ID
+    assert ran.result.profile_id == "scripted"
+    assert ran.result.run_ids == ("attempt-1-run-1",)
+    assert ran.result.status == "failed"
