@@ -1,6 +1,7 @@
 """From YAML or Python to a catalog that was checked whole: cells, texts and fingerprints."""
 
 from runner_e2e.catalog.capabilities import ENVIRONMENTS, OFFERED, Capability, needs_of
+from runner_e2e.catalog.capture import fetch_ranking, profiles_file, snapshot_of
 from runner_e2e.catalog.command_files import ADAPTER_PACKAGE, CommandFile
 from runner_e2e.catalog.editor_schema import catalog_json_schema
 from runner_e2e.catalog.expansion import environment_key
@@ -28,14 +29,17 @@ __all__ = [
     "catalog_json_schema",
     "environment_key",
     "explain_fingerprint",
+    "fetch_ranking",
     "is_immutable_image",
     "listed",
     "load_catalog",
     "models_hash",
     "nearest",
     "needs_of",
+    "profiles_file",
     "read_ranking",
     "render_agent",
     "render_task",
     "secret_names",
+    "snapshot_of",
 ]

@@ -12,6 +12,7 @@ from runner_e2e.cli import (
     campaign,
     catalog,
     compare,
+    doctor,
     gate,
     history,
     lint_workflow,
@@ -62,6 +63,7 @@ app.command("compare")(compare.compare)
 app.command("gate")(gate.gate)
 app.command("publish")(publish.publish)
 app.command("sweep")(sweep.sweep)
+app.command("doctor")(doctor.doctor)
 app.command("lint-workflow")(lint_workflow.lint_workflow)
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(history.app, name="history")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -105,3 +106,48 @@ def fingerprint(
         return
     for name, value in hashes.items():
         output.answer(f"{value}  {name}")
+
+
+snapshots = typer.Typer(
+    help="Capture what a catalog is made from.", no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(snapshots, name="snapshot")
+
+
+@snapshots.command()
+def openrouter(
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the snapshot goes.")] = Path(
+        "rankings/openrouter-top-weekly.json"
+    ),
+    profiles: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write profiles of its models, to be included."),
+    ] = None,
+    answer: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="An answer that was saved, not a new one."),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Capture the week's most used models that call tools. A wrong answer changes no file."""
+    from datetime import UTC, datetime
+
+    from runner_e2e.catalog import (
+        fetch_ranking,
+        profiles_file,
+        read_ranking,
+        snapshot_of,
+    )
+    from runner_e2e.cli.documents import read_bytes
+    from runner_e2e.evidence import write_atomically
+
+    data = snapshot_of(fetch_ranking() if answer is None else read_bytes(answer), datetime.now(UTC))
+    snapshot = read_ranking(data, str(out))
+    write_atomically(out, data)
+    if profiles is not None:
+        write_atomically(profiles, profiles_file(snapshot, out, profiles))
+    models = [model.id for model in snapshot.models]
+    if json:
+        output.answer_json({"snapshotId": snapshot.snapshot_id, "models": models})
+        return
+    output.answer(f"{snapshot.snapshot_id}: {', '.join(models)}")

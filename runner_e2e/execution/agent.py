@@ -91,6 +91,11 @@ def _implied(profile: ProfileFixture) -> set[str]:
     return {profile.credential}
 
 
+def needed_secrets(profile: ProfileFixture) -> set[str]:
+    """Every credential whose value a run of the profile needs."""
+    return _references(profile.agent) | _implied(profile)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresetUse:
     """A preset and what the profile says to it."""

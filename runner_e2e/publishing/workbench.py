@@ -235,13 +235,15 @@ class Workbench:
         output = self.git.output("commit-tree", tree, *onto, "-F", "-", stdin=message.encode())
         return output.decode().strip()
 
-    def push(self, commit: str, tip: Tip) -> None:
+    def push(self, commit: str, tip: Tip, *, dry_run: bool = False) -> None:
         """Move the branch from ``tip`` to ``commit``, if it still is where we saw it.
 
+        With ``dry_run`` nothing is sent; the remote only says whether it may be.
         Raises :class:`LostRace` when it is not.
         """
         done = self.git.run(
             *("push", "--porcelain", "--no-verify", "--no-follow-tags"),
+            *(("--dry-run",) if dry_run else ()),
             f"--force-with-lease={self.ref}:{tip.commit or ''}",
             REMOTE,
             f"{commit}:{self.ref}",

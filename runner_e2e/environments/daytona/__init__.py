@@ -9,6 +9,8 @@ from runner_e2e.environments.daytona.account import (
 from runner_e2e.environments.daytona.client import DaytonaClient, Pace
 from runner_e2e.environments.daytona.documents import Sandbox, SandboxOrder
 from runner_e2e.environments.daytona.leases import Note, Sandboxes
+from runner_e2e.environments.daytona.probe import Probe, probe_sandbox
+from runner_e2e.environments.daytona.registry import look_up
 from runner_e2e.environments.daytona.sweep import (
     SandboxSweep,
     expect_sandboxes,
@@ -25,6 +27,7 @@ __all__ = [
     "DaytonaWorkplace",
     "Note",
     "Pace",
+    "Probe",
     "Sandbox",
     "SandboxOrder",
     "SandboxSweep",
@@ -32,5 +35,7 @@ __all__ = [
     "expect_sandboxes",
     "expects_sandboxes",
     "image_from_environ",
+    "look_up",
+    "probe_sandbox",
     "sweep_sandboxes",
 ]

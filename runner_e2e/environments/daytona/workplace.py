@@ -130,10 +130,12 @@ class DaytonaWorkplace:
         for argument in command:
             path = Path(argument)
             if path.is_absolute() and path.is_relative_to(self.program_files) and path.is_file():
-                argument = f"{self._root}/program/{path.relative_to(self.program_files)}"
-                toolbox.upload(argument, path.read_bytes())
-                _run(toolbox, f"chmod 700 {shlex.quote(argument)}", "make the program executable")
-            taken.append(argument)
+                place = f"{self._root}/program/{path.relative_to(self.program_files)}"
+                toolbox.upload(place, path.read_bytes())
+                _run(toolbox, f"chmod 700 {shlex.quote(place)}", "make the program executable")
+                taken.append(place)
+            else:
+                taken.append(argument)
         return taken
 
     def _give_up(self, held: Held) -> bytes:
