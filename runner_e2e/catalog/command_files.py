@@ -33,33 +33,49 @@ def resolve_command(
     """Make the relative paths of a command absolute that exist ``beside`` its file.
 
     What is not there is left for the search path, as ``python`` is. ``root`` is the directory of
-    the catalog, from which the fingerprint counts. Raises ``OSError`` for an unreadable file.
+    the catalog, from which the fingerprint counts. An absolute path into the repository around it
+    counts as the relative one would, so that another checkout has the same fingerprint; any other
+    absolute path, such as ``/usr/bin/python3``, counts as it is written, without the file's
+    content. Raises ``OSError`` for an unreadable file.
     """
     files: list[CommandFile] = []
     resolved = dict(agent)
     package = agent.get(ADAPTER_PACKAGE)
-    if isinstance(package, str) and _may_be_file(package):
-        directory = _absolute(beside, package)
-        if directory.is_dir():
-            found = sorted(path for path in directory.rglob("*") if path.is_file())
-            files += [_file(path, root, None) for path in found]
-            resolved[ADAPTER_PACKAGE] = _as_template(str(directory))
+    directory = _in_checkout(package, beside, root)
+    if directory is not None and directory.is_dir():
+        found = sorted(path for path in directory.rglob("*") if path.is_file())
+        files += [_file(path, root, None) for path in found]
+        resolved[ADAPTER_PACKAGE] = _as_template(str(directory))
     command = command_of(agent)
     if command is None:
         return resolved, tuple(files)
     arguments: list[Any] = list(command)
     for index, argument in enumerate(command):
-        if not isinstance(argument, str) or not _may_be_file(argument):
-            continue
-        path = _absolute(beside, argument)
-        if path.is_file():
+        path = _in_checkout(argument, beside, root)
+        if path is not None and path.is_file():
             files.append(_file(path, root, index))
             arguments[index] = _as_template(str(path))
     return with_command(resolved, arguments), tuple(files)
 
 
-def _absolute(beside: Path, name: str) -> Path:
-    return Path(os.path.normpath((beside / name).absolute()))
+def _in_checkout(name: object, beside: Path, root: Path) -> Path | None:
+    """Where a text of a payload would lie that may name something of this checkout."""
+    if not isinstance(name, str) or not name or "\0" in name or "{{" in name:
+        return None
+    path = Path(os.path.normpath((beside / name).absolute()))
+    if not Path(name).is_absolute():
+        return path
+    # A program that resolved its own name and one that did not mean the same checkout.
+    place, home = path.parent.resolve() / path.name, root.resolve()
+    if not place.is_relative_to(_checkout(home)):
+        return None
+    return Path(os.path.normpath(root.absolute() / os.path.relpath(place, home)))
+
+
+def _checkout(directory: Path) -> Path:
+    """The repository that a directory is in; the directory where it is in none."""
+    around = (path for path in (directory, *directory.parents) if (path / ".git").exists())
+    return next(around, directory)
 
 
 def _file(path: Path, root: Path, argument: int | None) -> CommandFile:
@@ -84,15 +100,6 @@ def with_command(
     if isinstance(adapter, dict):
         return {**agent, "adapterConfig": {**adapter, "args": arguments}}
     return {**agent, "command": arguments}
-
-
-def _may_be_file(argument: str) -> bool:
-    return (
-        bool(argument)
-        and "\0" not in argument
-        and "{{" not in argument
-        and not Path(argument).is_absolute()
-    )
 
 
 def _as_template(path: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +83,16 @@ def _texts(tree: ast.AST) -> dict[str, Position]:
 
 def _run(path: Path) -> CatalogLists:
     try:
-        with _importable(path.resolve().parent):
+        with _importable(path.resolve().parent), _stdout_as_stderr():
             module = _load(path)
             catalog = getattr(module, NAME, None)
             if callable(catalog):
                 catalog = catalog()
     except ValidationError as error:
         raise PythonFault(_line(error, path), _refusal(error)) from None
+    except SystemExit as error:
+        line = _line(error, path)
+        raise PythonFault(line, f"the program ended itself with sys.exit({error.code!r})") from None
     except Exception as error:  # noqa: BLE001 - it is the user's program: whatever it raises is a fault
         reason = f"{type(error).__name__}: {error}"
         raise PythonFault(_line(error, path), f"the program failed: {reason}") from None
@@ -133,6 +137,24 @@ def _importable(directory: Path) -> Iterator[None]:
     finally:
         sys.dont_write_bytecode = written
         sys.path.remove(entry)
+
+
+@contextmanager
+def _stdout_as_stderr() -> Iterator[None]:
+    """What the program prints, or a program that it starts, is no part of a command's answer."""
+    if sys.stdout is None or sys.stderr is None:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _line(error: BaseException, path: Path) -> int:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -105,6 +106,9 @@ def test_a_shape_that_the_models_refuse_points_at_the_line_that_built_it(tmp_pat
         ("1 / 0\n", "the program failed: ZeroDivisionError", "1 / 0"),
         ("import nowhere_to_be_found\n", "ModuleNotFoundError", "import nowhere"),
         ("def catalog():\n    raise KeyError('x')\n", "KeyError", "raise KeyError"),
+        ("import sys\nsys.exit()\n", "ended itself with sys.exit(None)", "sys.exit"),
+        ("def catalog():\n    raise SystemExit(3)\n", "sys.exit(3)", "raise SystemExit"),
+        ("quit('no')\n", "ended itself with sys.exit('no')", "quit"),
         ("catalog = {}\n", "the program has no CatalogFile named 'catalog'", "import json"),
         ("", "the program has no CatalogFile named 'catalog'", "import json"),
     ],
@@ -138,3 +142,90 @@ def test_the_command_lies_beside_the_program(tmp_path: Path) -> None:
     written = load_catalog(program(tmp_path, VALUE))
     as_yaml = load_catalog(write_catalog(tmp_path, catalog_tree()))
     assert written.file.profiles == as_yaml.file.profiles
+
+
+SAYING = """
+import subprocess
+print("said by print")
+sys.__stdout__.write("said by write\\n")
+subprocess.run([sys.executable, "-c", "print('said by a child')"], check=True)
+def catalog():
+    print("said in the function")
+    return CatalogFile.model_validate_json(json.dumps(TREE))
+"""
+
+
+def test_what_a_program_prints_is_no_part_of_an_answer(tmp_path: Path) -> None:
+    path = program(tmp_path, "import sys\n" + SAYING)
+    reader = (
+        "import sys; from pathlib import Path; from runner_e2e.catalog import load_catalog\n"
+        "print('before'); print(load_catalog(Path(sys.argv[1])).executions[0].id)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", reader, str(path)], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "before\nsmoke.scripted.local.hello\n"
+    assert set(run.stderr.split("\n")[:-1]) == {
+        "said by print",
+        "said by write",
+        "said by a child",
+        "said in the function",
+    }
+
+
+def test_a_program_is_read_where_there_is_no_output_at_all(tmp_path: Path) -> None:
+    reader = (
+        "import os, sys; from pathlib import Path; from runner_e2e.catalog import load_catalog\n"
+        "load_catalog(Path(sys.argv[1])); os._exit(7)\n"
+    )
+    closed = [sys.executable, "-c", reader, str(program(tmp_path, VALUE))]
+    run = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *closed], check=False)
+    assert run.returncode == 7
+
+
+def checkout(directory: Path, command: list[str], *, content: str = "pass") -> str:
+    """The fingerprint of a catalog in a repository of its own, ``HERE`` being its directory."""
+    (directory / "e2e").mkdir(parents=True)
+    (directory / ".git").mkdir()
+    (directory / "tools").mkdir()
+    for name in ("e2e/agent.py", "tools/agent.py"):
+        (directory / name).write_text(content)
+    here = str(directory / "e2e")
+    profile = {**PROFILE, "agent": {"command": [part.replace("HERE", here) for part in command]}}
+    catalog = load_tree(directory / "e2e", catalog_tree(profiles=[profile]))
+    (found,) = catalog.command_files["scripted"]
+    assert catalog.file.profiles[0].agent["command"] == [
+        "python",
+        str(directory / "e2e" / found.path).replace("/e2e/../", "/"),
+    ]
+    return catalog.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("absolute", "relative"),
+    [("HERE/agent.py", "agent.py"), ("HERE/../tools/agent.py", "../tools/agent.py")],
+)
+def test_an_absolute_path_into_the_repository_is_the_same_in_every_checkout(
+    tmp_path: Path, absolute: str, relative: str
+) -> None:
+    first = checkout(tmp_path / "first", ["python", absolute])
+    assert checkout(tmp_path / "second", ["python", absolute]) == first
+    assert checkout(tmp_path / "third", ["python", relative]) == first
+    assert checkout(tmp_path / "fourth", ["python", absolute], content="1") != first
+
+
+def test_a_program_of_the_machine_counts_as_it_is_written(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text("")
+    profile = {**PROFILE, "agent": {"command": [sys.executable, str(outside)]}}
+    (tmp_path / "in").mkdir()
+    catalog = load_tree(tmp_path / "in", catalog_tree(profiles=[profile]))
+    assert catalog.command_files["scripted"] == ()
+    assert catalog.file.profiles[0].agent["command"] == [sys.executable, str(outside)]
+
+
+def test_a_checkout_that_is_reached_by_a_link_is_the_same_one(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    first = checkout(real, ["python", "HERE/agent.py"])
+    (tmp_path / "link").symlink_to(real)
+    assert load_catalog(tmp_path / "link" / "e2e" / "runner-e2e.yaml").fingerprint == first
