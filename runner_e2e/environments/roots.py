@@ -27,6 +27,7 @@ from runner_e2e.contracts.timestamps import format_timestamp
 PREFIX = "runner-e2e-"
 OWNER_FILE = "owner.json"
 MAX_OWNER_BYTES = 4096
+JUST_MADE_S = 3600
 DELETE_WAITS_S = (0.25, 0.5)
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -125,7 +126,8 @@ class AbandonedRoot:
 def abandoned_roots(parent: Path | None = None) -> Iterator[AbandonedRoot]:
     """Find the roots below ``parent`` that nobody owns any more.
 
-    A root that has no owner file was just made or tampered with; it counts after an hour.
+    A root without an owner file, or with one that names no owner, was made this moment or tampered
+    with; it counts after an hour.
     """
     base = (parent or Path(tempfile.gettempdir())).resolve()
     for path in sorted(base.glob(f"{PREFIX}*")):
@@ -138,18 +140,24 @@ def abandoned_roots(parent: Path | None = None) -> Iterator[AbandonedRoot]:
         try:
             descriptor = os.open(path / OWNER_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
-            if time.time() - status.st_mtime > 3600:  # noqa: PLR2004 - an hour, in seconds
+            if _is_old(status):
                 yield AbandonedRoot(path=path, token=None)
             continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             owner = _owner(os.read(descriptor, MAX_OWNER_BYTES))
-            if owner.get("kept") is not True:
-                yield AbandonedRoot(path=path, token=_token_of(owner))
+            token = _token_of(owner)
+            if owner.get("kept") is not True and (token is not None or _is_old(status)):
+                yield AbandonedRoot(path=path, token=token)
         except BlockingIOError:
             continue
         finally:
             os.close(descriptor)
+
+
+def _is_old(status: os.stat_result) -> bool:
+    """Whether whoever made a root has had the time to say so."""
+    return time.time() - status.st_mtime > JUST_MADE_S
 
 
 def _owner(data: bytes) -> dict[str, object]:

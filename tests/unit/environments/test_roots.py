@@ -18,6 +18,11 @@ def root(tmp_path: Path) -> TemporaryRoot:
     return TemporaryRoot.create("a.b.c.d", tmp_path)
 
 
+def make_old(path: Path) -> None:
+    before = time.time() - 2 * 3600
+    os.utime(path, (before, before))
+
+
 def test_a_fresh_root_is_ours_alone(root: TemporaryRoot) -> None:
     assert root.path.name.startswith(PREFIX)
     assert root.path.stat().st_mode & 0o777 == 0o700
@@ -101,6 +106,8 @@ def test_a_kept_root_is_not_abandoned(root: TemporaryRoot) -> None:
 def test_a_token_that_is_none_ends_no_process(content: bytes, root: TemporaryRoot) -> None:
     root.release()
     (root.path / OWNER_FILE).write_bytes(content)
+    assert list(abandoned_roots(root.path.parent)) == []
+    make_old(root.path)
     (found,) = abandoned_roots(root.path.parent)
     assert found.token is None
 
@@ -109,6 +116,38 @@ def test_a_root_without_an_owner_counts_only_when_it_is_old(tmp_path: Path) -> N
     path = tmp_path / f"{PREFIX}bare"
     path.mkdir()
     assert list(abandoned_roots(tmp_path)) == []
-    before = time.time() - 2 * 3600
-    os.utime(path, (before, before))
+    make_old(path)
     assert [one.path for one in abandoned_roots(tmp_path)] == [path]
+
+
+@pytest.mark.parametrize("step", ["os.open", "fcntl.flock", "os.write"])
+def test_a_root_is_nobodys_prey_at_any_moment_of_its_making(step: str, tmp_path: Path) -> None:
+    script = f"""
+import fcntl, os, pathlib, sys
+from runner_e2e.environments import TemporaryRoot
+original = {step}
+def held(*given):
+    if {step!r} != "os.write":
+        done = original(*given)
+    if getattr(held, "once", True):
+        held.once = False
+        print("here", flush=True)
+        sys.stdin.readline()
+    return original(*given) if {step!r} == "os.write" else done
+{step} = held
+root = TemporaryRoot.create("a.b.c.d", pathlib.Path(sys.argv[1]))
+print(root.path.is_dir(), flush=True)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as maker:
+        assert maker.stdout is not None
+        assert maker.stdin is not None
+        assert maker.stdout.readline() == "here\n"
+        assert [one.path for one in abandoned_roots(tmp_path)] == []
+        maker.stdin.write("\n")
+        maker.stdin.flush()
+        assert maker.stdout.readline() == "True\n"
