@@ -128,6 +128,7 @@ class PaperclipStage:
             secrets=agent.used,
             name=f"{execution.id}-{self.number}",
             provider=execution.profile.provider,
+            ledger=self.ledger,
         )
         return self._session
 

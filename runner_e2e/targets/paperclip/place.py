@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from runner_e2e.catalog import ADAPTER_PACKAGE
-from runner_e2e.evidence import Finding, Scanner
+from runner_e2e.evidence import Finding, Ledger, Scanner
 from runner_e2e.failures import SecretLeak
 from runner_e2e.flows import CancelToken
 from runner_e2e.targets.paperclip.account import Account
 from runner_e2e.targets.paperclip.home import Home
 from runner_e2e.targets.paperclip.package import find_installation
+from runner_e2e.targets.paperclip.records import Records
 from runner_e2e.targets.paperclip.server import EndProcesses, Server
 from runner_e2e.targets.paperclip.session import PaperclipSession
 
@@ -49,7 +50,13 @@ class PaperclipPlace:
         return self.root / "workspace"
 
     def session(
-        self, *, agent: Mapping[str, Any], secrets: Mapping[str, str], name: str, provider: str
+        self,
+        *,
+        agent: Mapping[str, Any],
+        secrets: Mapping[str, str],
+        name: str,
+        provider: str,
+        ledger: Ledger,
     ) -> PaperclipSession:
         """Prepare the home and make the session, which boots the server when it starts.
 
@@ -77,6 +84,7 @@ class PaperclipPlace:
             name=name,
             provider=provider,
             cancel_token=self.cancel,
+            records=Records(ledger=ledger),
         )
 
     def verify(self, secrets: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -28,7 +28,7 @@ STOP_S = 10.0
 """How long a server may take to stop its database and itself: 6 s were seen."""
 CANCELLED_STOP_S = 1.5
 """The same when a signal ends the harness, which has 5 s for everything."""
-MAX_LOG_BYTES = 1024 * 1024
+_CHUNK = 1024 * 1024
 _POLL_S = 0.05
 _HEALTH_WAIT_S = 5.0
 _DYING_S = 1.0
@@ -121,11 +121,11 @@ class Server:
             return False
         return True
 
-    def log(self) -> bytes:
-        """The end of what the server printed."""
-        size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - MAX_LOG_BYTES))
-        return self._log.read()
+    def log(self) -> Iterator[bytes]:
+        """What the server printed, piece by piece."""
+        self._log.seek(0)
+        while chunk := self._log.read(_CHUNK):
+            yield chunk
 
     def forget(self) -> None:
         """Drop the log."""

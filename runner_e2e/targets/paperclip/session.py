@@ -71,8 +71,8 @@ class PaperclipSession:
     name: str
     provider: str
     cancel_token: CancelToken
+    records: Records
     capabilities: frozenset[Capability] = OFFERED["paperclip"]
-    records: Records = field(default_factory=Records)
     _client: Client | None = None
     _fixtures: Fixtures | None = None
     _reader: Reader | None = None
@@ -198,7 +198,7 @@ class PaperclipSession:
         if self._client is not None:
             self._client.close()
         problems = self.server.close()
-        self.records.files[SERVER_LOG] = self.server.log()
+        self.records.keep_end(SERVER_LOG, self.server.log())
         self.server.forget()
         return CleanupReport(problems=problems)
 

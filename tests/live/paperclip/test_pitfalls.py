@@ -12,6 +12,7 @@ from pathlib import Path
 
 from runner_e2e.catalog import Variables, render_task
 from runner_e2e.environments import MARKER, TemporaryRoot, end_marked
+from runner_e2e.evidence import Ledger, Redactor
 from runner_e2e.execution import sweep
 from runner_e2e.flows import Answer, CancelToken, Deadline, QuestionAsked, Run
 from runner_e2e.targets.paperclip import PaperclipPlace, PaperclipSession
@@ -165,7 +166,13 @@ def _session(directory: Path) -> tuple[TemporaryRoot, PaperclipSession]:
     )
     agent = cell(ANSWER).profile.agent
     configured = {**agent, "adapterConfig": {**_settings(agent), "cwd": str(place.workspace)}}
-    session = place.session(agent=configured, secrets={}, name="live", provider="scripted")
+    session = place.session(
+        agent=configured,
+        secrets={},
+        name="live",
+        provider="scripted",
+        ledger=Ledger(Redactor()),
+    )
     return root, session
 
 
