@@ -6,11 +6,11 @@ it runs again on what another publisher left. So nothing of theirs is lost, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runner_e2e.errors import PublishingError
-from runner_e2e.publishing.errors import LostRace
+from runner_e2e.publishing.errors import LostRace, PlaceTaken
 from runner_e2e.publishing.patience import Patience
 from runner_e2e.publishing.workbench import Tip, Workbench
 
@@ -99,6 +99,7 @@ def update_branch(bench: Workbench, change: Change, *, dry_run: bool = False) ->
 
 def _make(bench: Workbench, tip: Tip, proposal: Proposal) -> str | None:
     """The commit to push; ``None`` when it would change nothing."""
+    _check_kinds(bench, tip, [path for path, c in proposal.changes.items() if c is not None])
     fresh = {path: c for path, c in proposal.changes.items() if isinstance(c, bytes)}
     stored = dict(zip(fresh, bench.store(list(fresh.values())), strict=True))
     tree = bench.tree(
@@ -111,3 +112,17 @@ def _make(bench: Workbench, tip: Tip, proposal: Proposal) -> str | None:
     if tree == tip.tree and not proposal.new_root:
         return None
     return bench.commit(tree, None if proposal.new_root else tip.commit, proposal.message)
+
+
+def _check_kinds(bench: Workbench, tip: Tip, paths: Sequence[str]) -> None:
+    """Git keeps no file and folder of one name, so what is in our way is named and left alone."""
+    folders = {path[:end] for path in paths for end, char in enumerate(path) if char == "/"}
+    ours = {*paths, *folders}
+    # Asked for a folder and what is in it, git lists all that is in it.
+    for path, entry in bench.entries(tip, sorted(ours)).items():
+        if path in ours and (entry.kind == "tree") != (path in folders):
+            kind = "folder" if entry.kind == "tree" else "file"
+            raise PlaceTaken(
+                f"{bench.ref}:{path} is a {kind}, and ours would have the same name",
+                hint="take it off the branch, or publish under a --prefix of its own",
+            )

@@ -42,10 +42,6 @@ class Lanes:
         """All that a campaign of this lane is recorded in."""
         return (self.root,) if self.own is None else (self.root, self.own)
 
-    def new(self) -> tuple[str | None, ...]:
-        """The lanes among them to which nothing was published yet."""
-        return tuple(history.lane for history in self.histories() if not history.rows.campaigns)
-
     def files(self, destination: Destination, render: Render) -> dict[str, bytes]:
         """Every document and page by its path on the branch."""
         files: dict[str, bytes] = {}
@@ -92,7 +88,10 @@ def read_history(now: Snapshot, destination: Destination, lane: str | None) -> H
             f"{destination.branch}:{below}{error.source}: {error.reason}; nothing was written",
             hint=error.hint,
         ) from None
-    if not history.rows.campaigns and now.bench.entries(now.tip, [f"{below}campaigns"]):
+    if below + INDEX_FILE in now.contents:
+        return history
+    campaigns = now.bench.entries(now.tip, [f"{below}campaigns"]).values()
+    if any(entry.kind == "tree" for entry in campaigns):
         raise UnreadableBranch(
             f"{destination.branch}:{below} has campaigns and no {INDEX_FILE}; nothing was written",
             hint="`runner-e2e history rebuild` makes it again from the published bundles",

@@ -13,7 +13,7 @@ from typing import Literal
 from runner_e2e.contracts.base import dump, parse
 from runner_e2e.contracts.history import BundleManifest
 from runner_e2e.errors import DocumentError
-from runner_e2e.history import History, campaign_path, lane_of
+from runner_e2e.history import INDEX_FILE, History, campaign_path, lane_of
 from runner_e2e.publishing.branch import Proposal, Snapshot, Stored, update_branch
 from runner_e2e.publishing.budgets import check_budgets
 from runner_e2e.publishing.bundle import MANIFEST_FILE, Bundle, build_bundle
@@ -126,7 +126,11 @@ class _Publishing:
         campaign_id = self.bundle.campaign.campaign_id
         if published and all(history.row(campaign_id) for history in lanes.histories()):
             return None
-        new = lanes.new()
+        new = tuple(
+            root
+            for root in (self.destination.lane_root(one.lane) for one in lanes.histories())
+            if root + INDEX_FILE not in now.contents
+        )
         lanes = Lanes(
             root=self._add(lanes.root), own=None if lanes.own is None else self._add(lanes.own)
         )
@@ -169,11 +173,10 @@ class _Publishing:
         )
 
     def _check_place(
-        self, now: Snapshot, new: tuple[str | None, ...], documents: Mapping[str, bytes]
+        self, now: Snapshot, new: tuple[str, ...], documents: Mapping[str, bytes]
     ) -> None:
         """Where a lane begins nothing may lie in our way: it would be somebody else's."""
-        roots = tuple(self.destination.lane_root(lane) for lane in new)
-        paths = [path for path in documents if path.startswith(roots)]
+        paths = [path for path in documents if path.startswith(new)]
         taken = now.bench.entries(now.tip, paths) if paths else {}
         if taken:
             raise PlaceTaken(

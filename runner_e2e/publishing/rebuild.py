@@ -12,9 +12,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from runner_e2e.contracts.base import D, parse
+from runner_e2e.contracts.base import D, dump, parse
 from runner_e2e.contracts.campaign import Campaign
-from runner_e2e.contracts.history import BundleManifest, CampaignRows, CellSeries, HistoryIndex
+from runner_e2e.contracts.history import (
+    CELLS_V1,
+    BundleManifest,
+    CampaignRows,
+    CellSeries,
+    HistoryIndex,
+)
 from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import Plan
 from runner_e2e.errors import DocumentError
@@ -35,6 +41,10 @@ from runner_e2e.publishing.workbench import open_workbench
 
 _MANIFEST = re.compile(
     rf"^(?:lanes/(?P<lane>[^/]+)/)?campaigns/(?P<id>[^/]+)/{re.escape(MANIFEST_FILE)}$"
+)
+_BEGUN = re.compile(
+    rf"^(?:lanes/(?P<lane>[^/]+)/)?"
+    rf"(?:campaigns/|{re.escape(HISTORY_FILE)}$|{re.escape(INDEX_FILE)}$)"
 )
 BUNDLES_PER_READ = 20
 
@@ -93,13 +103,14 @@ class _Rebuilding:
         self.warnings: list[str] = []
 
     def proposal(self, render: Render) -> Proposal | None:
-        """The branch with its documents made again; ``None`` where there are no bundles."""
+        """The branch with its documents made again; ``None`` where nothing of a history is."""
         found = list(self._find())
-        if not found:
+        begun = self._lanes()
+        if not begun:
             return None
         live = [one for one in found if one.folder + DOCUMENTS[0] in self._files]
         dead = {one.campaign_id for one in found} - {one.campaign_id for one in live}
-        lanes = sorted({one.lane for one in found if one.lane is not None})
+        lanes = sorted(lane for lane in begun if lane is not None)
         histories = {lane: self._salvage(lane) for lane in (None, *lanes)}
         urls = {
             entry.campaign_id: entry.public_url
@@ -124,10 +135,17 @@ class _Rebuilding:
         changes: dict[str, bytes] = {}
         for lane, history in histories.items():
             below = self._destination.lane_root(lane)
-            files = lane_files(history, render)
+            files = {**_lost_series(history), **lane_files(history, render)}
             changes.update({below + path: data for path, data in files.items()})
         message = f"Rebuild the history\n\n{len(self.added)} bundles were read.\n"
         return Proposal(changes=changes, message=message)
+
+    def _lanes(self) -> set[str | None]:
+        """Every lane that has bundles or one of the two documents, whole or not."""
+        root = self._destination.root
+        found = (_BEGUN.match(path.removeprefix(root)) for path in self._files)
+        lanes: set[str | None] = {match["lane"] for match in found if match is not None}
+        return {lane for lane in lanes if lane is None or LANE_NAME.match(lane)}
 
     def _find(self) -> Iterator[_Found]:
         root = self._destination.root
@@ -189,6 +207,15 @@ class _Rebuilding:
             except DocumentError:
                 continue
         return None
+
+
+def _lost_series(history: History) -> dict[str, bytes]:
+    """An empty document for every suite whose outcomes are nowhere any more: it must be there."""
+    return {
+        cells_file(suite): dump(CellSeries(schema=CELLS_V1, suite_id=suite, campaigns={}, cells={}))
+        for suite in history.index.latest_by_suite
+        if suite not in history.series
+    }
 
 
 def _documents(
