@@ -15,7 +15,11 @@ FILE_BYTES = 100 * MIB
 SITE_BYTES = 1_000_000_000
 """GitHub Pages' limit for a site."""
 
-_HINT = "`runner-e2e history prune` takes away old bundles and keeps their history"
+_PRUNE = "`runner-e2e history prune` takes away old bundles and keeps their history"
+_FEWER = (
+    "aggregate the results again; if it comes out as large, run fewer executions in one campaign"
+)
+_ANEW = "publish under another --prefix, where a new history begins; what is published stays"
 
 
 def check_budgets(
@@ -27,19 +31,20 @@ def check_budgets(
     the bundles that ``index.json`` lists and the documents: what others keep on the branch cannot
     be weighed without downloading it.
     """
-    sizes = {path: len(data) for path, data in documents.items()}
-    sizes |= {file.path: file.bytes for file in manifest.files}
-    for path, size in sorted(sizes.items()):
-        _weigh(path, size, FILE_BYTES, warnings)
+    for file in sorted(manifest.files, key=lambda file: file.path):
+        _weigh(file.path, file.bytes, FILE_BYTES, warnings, _FEWER)
+    for path, data in sorted(documents.items()):
+        _weigh(path, len(data), FILE_BYTES, warnings, _ANEW)
     bundles = sum(row.bundle_bytes for row in root.rows.campaigns)
-    _weigh("the site", bundles + sum(map(len, documents.values())), SITE_BYTES, warnings)
+    whole = bundles + sum(map(len, documents.values()))
+    _weigh("the site", whole, SITE_BYTES, warnings, _PRUNE)
 
 
-def _weigh(name: str, size: int, budget: int, warnings: list[str]) -> None:
+def _weigh(name: str, size: int, budget: int, warnings: list[str], hint: str) -> None:
     if size > budget:
         raise TooLarge(
             f"{name} has {size:,} bytes, more than the {budget:,} that a published one may have",
-            hint=_HINT,
+            hint=hint,
         )
     if size * 2 >= budget:
-        warnings.append(f"{name} has {size:,} of at most {budget:,} bytes; {_HINT}")
+        warnings.append(f"{name} has {size:,} of at most {budget:,} bytes; {hint}")

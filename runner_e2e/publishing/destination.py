@@ -173,6 +173,11 @@ def _address(remote: str, checkout: Path, configured: list[Setting]) -> str:
             f"{remote} is not a directory, so there is no repository to publish to",
             hint="make one with `git init --bare`, or name a remote or a URL",
         )
+    if _top(checkout) is None:
+        raise RemoteNotFound(
+            f"{checkout} is no git checkout, so it has no remote named {remote!r}",
+            hint="run this in a checkout, or give --remote a URL or the path of a repository",
+        )
     raise RemoteNotFound(
         f"the checkout {checkout} has no remote named {remote!r}",
         hint="give --remote a URL, or the name of one of the checkout's remotes",
@@ -183,8 +188,12 @@ def _absolute(url: str, checkout: Path) -> str:
     """A remote's path is relative to the top of its checkout."""
     if "://" in url or re.match(r"^[^/]+:", url) or url.startswith("/"):
         return url
-    top = next((p for p in (checkout, *checkout.parents) if (p / ".git").exists()), checkout)
-    return str(top / url)
+    return str((_top(checkout) or checkout) / url)
+
+
+def _top(directory: Path) -> Path | None:
+    """Where the checkout begins that ``directory`` is in; ``None`` where it is in none."""
+    return next((p for p in (directory, *directory.parents) if (p / ".git").exists()), None)
 
 
 def _without_password(url: str) -> tuple[str, list[Setting], tuple[str, ...]]:

@@ -184,3 +184,15 @@ def test_secrets_and_passwords_in_addresses_are_scrubbed_from_words() -> None:
     words = "fatal: https://me:pw@x/ and https://x-token:abc@y/ and planted"
 
     assert scrub(words, ["planted"]) == "fatal: https://***@x/ and https://***@y/ and ***"
+
+
+def test_where_there_is_no_checkout_that_is_what_is_said(tmp_path: Path, checkout: Path) -> None:
+    inside = checkout / "deep" / "er"
+    inside.mkdir(parents=True)
+
+    with pytest.raises(RemoteNotFound, match=f"{tmp_path} is no git checkout") as caught:
+        resolved("origin", tmp_path)
+    with pytest.raises(RemoteNotFound, match=f"the checkout {inside} has no remote named 'other'"):
+        resolved("other", inside)
+
+    assert "checkout" in (caught.value.hint or "")
