@@ -41,4 +41,4 @@ soak:
 	$(PY) -m pytest -n 2 --dist worksteal -m soak
 
 clean:
-	rm -rf .venv .tools tests/node/node_modules runner-e2e-results
+	rm -rf .venv .tools tests/node/node_modules tests/live/agents/node_modules runner-e2e-results

@@ -53,6 +53,17 @@ install_test_tools() {
         npm ci --prefix tests/node --no-audit --no-fund --loglevel=error
         cp "$lock" "$stamp"
     fi
+    install_agents
+}
+
+# The agent programs that the presets are tested with: a gigabyte, most of it three binaries.
+install_agents() {
+    local where=tests/live/agents
+    local lock=$where/package-lock.json stamp=$where/node_modules/.installed
+    cmp -s "$lock" "$stamp" && return
+    # Not npm ci: it insists on parts for other systems, which not every registry has.
+    npm install --prefix "$where" --no-save --no-audit --no-fund --loglevel=error
+    cp "$lock" "$stamp"
 }
 
 # Outside of the checkout: every checkout shares it, and as root the server, which then runs as
