@@ -221,7 +221,9 @@ class LocalWorkplace:
 
     def close(self) -> CleanupReport:
         """End what still runs."""
-        for turn in self._turns.values():
-            turn.stop()
-        survivors = end_marked(self.root.token, self.root.path)
+        try:
+            for turn in self._turns.values():
+                turn.stop()
+        finally:
+            survivors = end_marked(self.root.token, self.root.path)
         return CleanupReport(problems=tuple(f"process {pid} outlived SIGKILL" for pid in survivors))

@@ -125,7 +125,7 @@ class Attempting:
         started_at = now()
         stage: Stage | None = None
         session: Session | None = None
-        problems: tuple[str, ...] = ()
+        left: CleanupFailure | None = None
         try:
             stage = stage_of(self.request, self.secrets, self.number, self.root, self._note)
             variables = self._variables(stage.workspace_path)
@@ -136,10 +136,9 @@ class Attempting:
         finally:
             # Also on the way out of an interrupt that nobody turned into a cancellation.
             if session is not None:
-                problems = session.close().problems
+                left = _closed(session)
         failure = combine(_cleaned(outcome.failure, stage), _cleaned(self._verify(stage), stage))
-        if problems:
-            left = CleanupFailure("survivors", "; ".join(problems))
+        if left is not None:
             failure = combine(failure, failure_of(left))
         return Attempt(
             number=self.number,
@@ -147,7 +146,7 @@ class Attempting:
             finished_at=now(),
             outcome=outcome,
             failure=failure,
-            clean=not problems,
+            clean=left is None,
             stage=stage,
         )
 
@@ -196,6 +195,15 @@ class Attempting:
             if execution.environment.id == "daytona"
             else None,
         )
+
+
+def _closed(session: Session) -> CleanupFailure | None:
+    """Close a session; what went wrong. A full disk must not cost the result."""
+    try:
+        problems = session.close().problems
+    except Exception as error:  # noqa: BLE001 - whatever it was, nobody knows what it left behind
+        return CleanupFailure("close_failed", f"the session could not be closed: {error}")
+    return CleanupFailure("survivors", "; ".join(problems)) if problems else None
 
 
 def _cleaned(failure: Failure | None, stage: Stage | None) -> Failure | None:

@@ -188,10 +188,13 @@ class CommandSession:
 
     def close(self) -> CleanupReport:
         """End the running turn and whatever is left of the others."""
-        if self._running is not None:
-            self._settle(self._running.stop())
-        self._file.close()
-        report = self.workplace.close()
+        try:
+            if self._running is not None:
+                self._settle(self._running.stop())
+            self._file.close()
+        finally:
+            # Also where nothing can be written down any more.
+            report = self.workplace.close()
         return CleanupReport(problems=tuple(dict.fromkeys((*self._problems, *report.problems))))
 
     def _decide(self, review: ToolReview, reply: Decide) -> None:

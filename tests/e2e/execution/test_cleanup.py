@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from runner_e2e.execution import sweep
-from tests.support.executions import ANSWER, run_agent
+from tests.support.executions import ANSWER, read_back, run_agent
 
 
 @pytest.fixture
@@ -60,3 +62,23 @@ def test_a_temporary_directory_that_is_not_there_gives_a_result_all_the_same(
     assert ran.verdict == ("permanent_infrastructure", "enoent")
     assert ran.result.cleanup == "passed"
     assert len(ran.record.attempts) == 1
+
+
+def test_a_session_that_cannot_be_closed_on_a_full_disk_costs_no_result(tmp_path: Path) -> None:
+    """The limit on the size of a file stands for the disk. The agent itself is free of it."""
+    script = f"""
+import pathlib, resource, sys
+from tests.support.executions import run_agent
+hard = resource.RLIM_INFINITY
+resource.setrlimit(resource.RLIMIT_FSIZE, ({64 * 1024}, hard))
+agent = "print('x' * 9_000_000, flush=True)\\nsignal.pause()"
+run_agent(pathlib.Path(sys.argv[1]), agent, timeout_ms=1500)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    ran = read_back(tmp_path / "out", tmp_path / "tmp")
+    assert ran.verdict == ("cleanup_failure", "close_failed")
+    assert "File too large" in str(ran.result.error)
+    assert ran.record.state == "finished"
