@@ -15,6 +15,7 @@ from runner_e2e.errors import ExitCode
 
 if TYPE_CHECKING:
     from runner_e2e.catalog import Catalog
+    from runner_e2e.contracts.catalog import MatrixExecution
     from runner_e2e.execution import RunRequest
     from runner_e2e.execution.local import LocalCampaign
     from runner_e2e.flows.deadline import CancelToken
@@ -78,6 +79,7 @@ def campaign(
         waiting = {name for name, result in done.items() if result is None}
         if local.resumed:
             output.narrate(f"going on: {len(done) - len(waiting)} of {len(done)} are finished")
+        demand_secrets([one for one in loaded.executions if one.id in waiting])
         with cancelled_by_signals() as cancel, live_table(done) as table:
             run_all(
                 requests(loaded, local, waiting, cancel),
@@ -95,6 +97,19 @@ def campaign(
         output.narrate("interrupted; the same command goes on from here")
         code = ExitCode(128 + cancel.signal_number)
     output.finish(code)
+
+
+def demand_secrets(executions: list[MatrixExecution]) -> None:
+    """Refuse to begin without a key that would only be missed in the middle."""
+    from runner_e2e.errors import UsageError
+    from runner_e2e.execution import missing_secrets
+
+    missing = missing_secrets(executions, os.environ)
+    if missing:
+        raise UsageError(
+            f"{', '.join(missing)} must be set: the agents of these executions use it",
+            hint="export it, or select executions that need none",
+        )
 
 
 def requests(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
 from runner_e2e.agents import PRESETS, Preset, Setup
-from runner_e2e.catalog import Variables, render_agent
+from runner_e2e.catalog import Variables, render_agent, secret_names
 from runner_e2e.contracts.base import canonical_json, explain
 from runner_e2e.contracts.catalog import CommandAgent, MatrixExecution, ProfileFixture, SecretUse
 from runner_e2e.contracts.scalars import JsonValue
@@ -35,22 +35,10 @@ class Secrets:
             *KNOWN_CREDENTIALS,
             *declared,
             *execution.required_credentials,
-            *_references(execution.profile.agent),
+            *secret_names(execution.profile.agent),
         }
         values = {name: environ[name] for name in sorted(names) if environ.get(name, "").strip()}
         return cls(values=values, redactor=Redactor(values))
-
-
-def _references(value: object) -> set[str]:
-    """Every name that a payload refers to through ``$secretRef``, at any depth."""
-    if isinstance(value, dict):
-        name = value.get("$secretRef")
-        if isinstance(name, str):
-            return {name}
-        return set().union(*map(_references, value.values()))
-    if isinstance(value, list | tuple):
-        return set().union(*map(_references, value))
-    return set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +59,7 @@ def agent_payload(
     """
     profile = execution.profile
     payload = render_agent(profile, variables)
-    names = sorted(_references(payload) | _implied(profile))
+    names = sorted(secret_names(payload) | _implied(profile))
     missing = [name for name in names if name not in secrets.values]
     if missing:
         raise PermanentInfrastructure(
@@ -93,7 +81,19 @@ def _implied(profile: ProfileFixture) -> set[str]:
 
 def needed_secrets(profile: ProfileFixture) -> set[str]:
     """Every credential whose value a run of the profile needs."""
-    return _references(profile.agent) | _implied(profile)
+    return {*secret_names(profile.agent), *_implied(profile)}
+
+
+def missing_secrets(
+    executions: Iterable[MatrixExecution], environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The names of credentials that these executions need and ``environ`` does not have."""
+    needed: set[str] = set()
+    for execution in executions:
+        needed |= needed_secrets(execution.profile)
+        if execution.environment.credential:
+            needed.add(execution.environment.credential)
+    return tuple(sorted(name for name in needed if not environ.get(name, "").strip()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -131,6 +131,21 @@ def test_run_takes_one_execution(written: Path, said: Said) -> None:
     assert "run takes one execution, not 2" in said()
 
 
+def test_a_missing_credential_is_said_before_anything_runs(
+    tmp_path: Path, said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    tree = catalog(task("hello"))
+    tree["profiles"][0]["agent"]["env"] = {"KEY": {"$secretRef": "OPENAI_API_KEY"}}
+    path, out = write_catalog(tmp_path, tree), tmp_path / "out"
+    command = ["campaign", "-c", str(path), "--all", "--out", str(out)]
+    assert main.run(command) == ExitCode.USAGE
+    assert "OPENAI_API_KEY must be set" in said()
+    assert not list(out.glob("results/*"))
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-a-kind")
+    assert main.run(command) == ExitCode.OK
+
+
 @pytest.fixture
 def campaign(written: Path) -> Path:
     """A finished campaign's directory."""
