@@ -5,23 +5,20 @@ from __future__ import annotations
 import contextlib
 import errno
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
 
 from runner_e2e.billing import Lease
 from runner_e2e.contracts.timestamps import format_timestamp
 from runner_e2e.contracts.vocabulary import EnvironmentId, LeaseOutcome
 from runner_e2e.environments.logs import MAX_LOG_BYTES, CappedLog
+from runner_e2e.environments.pictures import Pictures
 from runner_e2e.environments.processes import MARKER, end_marked
 from runner_e2e.environments.roots import TemporaryRoot, make_writable, remove_tree
 from runner_e2e.environments.turns import LocalTurn
-from runner_e2e.evidence import Ledger
-from runner_e2e.evidence.files import write_atomically
-from runner_e2e.evidence.pictures import MAX_PNG_BYTES, png_problem
+from runner_e2e.evidence import MAX_PNG_BYTES, Ledger
 from runner_e2e.failures import (
     CandidateFailure,
     ExecutionError,
@@ -67,7 +64,7 @@ class LocalWorkplace:
     log_bytes: int = MAX_LOG_BYTES
     """How much of each stream of a turn is kept."""
     _turns: dict[int, LocalTurn] = field(default_factory=dict)
-    _pictures: dict[str, IO[bytes]] = field(default_factory=dict)
+    _pictures: Pictures = field(default_factory=Pictures)
 
     def __post_init__(self) -> None:
         for directory in ("workspace", "home", "tmp", "state", "turns"):
@@ -176,15 +173,7 @@ class LocalWorkplace:
             data = files.read_file(path)
         except FileRefused:
             return False
-        if data is None or png_problem(data) is not None:
-            return False
-        if name not in self._pictures:
-            self._pictures[name] = tempfile.TemporaryFile()  # noqa: SIM115 - hand_over closes it
-        picture = self._pictures[name]
-        picture.seek(0)
-        picture.truncate()
-        picture.write(data)
-        return True
+        return data is not None and self._pictures.keep(name, data)
 
     def hand_over(self, target: Path) -> None:
         """Write what was kept of every turn below ``target``."""
@@ -193,9 +182,7 @@ class LocalWorkplace:
                 directory = target / "turns" / str(number)
                 kept.enter_context(turn.stdout).save(directory / "stdout.log")
                 kept.enter_context(turn.stderr).save(directory / "stderr.log")
-            for name, picture in self._pictures.items():
-                kept.enter_context(picture).seek(0)
-                write_atomically(target / name, picture.read())
+        self._pictures.hand_over(target)
 
     def forget(self) -> None:
         """Empty the agent's state directory."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
 
 from runner_e2e.billing import Lease
 from runner_e2e.contracts.timestamps import format_timestamp
@@ -21,9 +19,8 @@ from runner_e2e.environments.daytona.leases import Held, Sandboxes
 from runner_e2e.environments.daytona.toolbox import Toolbox
 from runner_e2e.environments.daytona.turns import SandboxTurn
 from runner_e2e.environments.logs import MAX_LOG_BYTES, CappedLog
-from runner_e2e.evidence import Ledger
-from runner_e2e.evidence.files import write_atomically
-from runner_e2e.evidence.pictures import MAX_PNG_BYTES, png_problem
+from runner_e2e.environments.pictures import Pictures
+from runner_e2e.evidence import MAX_PNG_BYTES, Ledger
 from runner_e2e.failures import TransientInfrastructure
 from runner_e2e.flows.session import CleanupReport
 from runner_e2e.flows.workplace import TurnOrder
@@ -47,7 +44,7 @@ class DaytonaWorkplace:
     _held: Held | None = None
     _outcomes: dict[int, LeaseOutcome] = field(default_factory=dict)
     _turns: dict[int, SandboxTurn] = field(default_factory=dict)
-    _pictures: dict[str, IO[bytes]] = field(default_factory=dict)
+    _pictures: Pictures = field(default_factory=Pictures)
 
     @property
     def _root(self) -> str:
@@ -184,14 +181,7 @@ class DaytonaWorkplace:
             data = files.read_file(path)
         except FileRefused:
             return False
-        if data is None or png_problem(data) is not None:
-            return False
-        picture = tempfile.TemporaryFile()  # noqa: SIM115 - hand_over closes it
-        picture.write(data)
-        if name in self._pictures:
-            self._pictures[name].close()
-        self._pictures[name] = picture
-        return True
+        return data is not None and self._pictures.keep(name, data)
 
     def hand_over(self, target: Path) -> None:
         """Write what was kept of every turn below ``target``."""
@@ -200,9 +190,7 @@ class DaytonaWorkplace:
                 directory = target / "turns" / str(number)
                 kept.enter_context(turn.stdout).save(directory / "stdout.log")
                 kept.enter_context(turn.stderr).save(directory / "stderr.log")
-            for name, picture in self._pictures.items():
-                kept.enter_context(picture).seek(0)
-                write_atomically(target / name, picture.read())
+        self._pictures.hand_over(target)
 
     def forget(self) -> None:
         """Empty the agent's state directory."""

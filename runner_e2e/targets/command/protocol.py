@@ -36,6 +36,8 @@ MAX_EVENTS = 10_000
 """Events in a turn."""
 MAX_INTERACTIONS = 100
 """Plans, questions and tool requests in a turn."""
+MAX_PICTURES = 100
+"""Screenshots in a turn. Each is read and kept at once."""
 
 Cause = Literal[
     "assigned",
@@ -214,7 +216,7 @@ def read_events(data: bytes, turn: int, quote: Callable[[str], str]) -> Iterator
     Raises a candidate failure ``protocol_error`` at the first broken line; what it shows of that
     goes through ``quote``.
     """
-    seen = asked = 0
+    seen = asked = shown = 0
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
@@ -238,6 +240,9 @@ def read_events(data: bytes, turn: int, quote: Callable[[str], str]) -> Iterator
         asked += isinstance(event, PlanEvent | QuestionEvent | ToolRequestEvent)
         if asked > MAX_INTERACTIONS:
             raise protocol_error(turn, number, f"a turn may ask {MAX_INTERACTIONS} times")
+        shown += isinstance(event, ScreenshotEvent)
+        if shown > MAX_PICTURES:
+            raise protocol_error(turn, number, f"a turn may have {MAX_PICTURES} screenshots")
         yield number, event
 
 

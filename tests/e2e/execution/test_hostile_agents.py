@@ -449,11 +449,22 @@ for number in range(60):
     ran = run_agent(tmp_path, agent)
     assert (ran.result.status, ran.result.error) == ("passed", None)
     assert sum(one.bytes for one in ran.record.files) < 70 * 1024 * 1024
-    assert b"left out" in ran.evidence("evidence-notes.txt")
+    assert b"left out" in ran.evidence("logs/pictures.txt")
     assert "bytes left out]" in ran.observation()["comments"][0]["body"]
     screenshots = ran.result.screenshots or ()
     assert 0 < len(screenshots) < 60
     assert all((ran.out / "attempt-1" / one.file).is_file() for one in screenshots)
+
+
+def test_an_agent_that_takes_pictures_without_end_is_stopped(tmp_path: Path) -> None:
+    agent = f"""
+draw("a.png")
+for number in range(101):
+    emit(type="screenshot", id=str(number), label="x", path="a.png", public=True)
+{ANSWER}"""
+    ran = run_agent(tmp_path, agent)
+    assert ran.verdict == ("candidate_failure", "protocol_error")
+    assert "100 screenshots" in str(ran.result.error)
 
 
 def test_a_picture_that_only_begins_as_one_costs_the_agent_that_took_it(tmp_path: Path) -> None:
