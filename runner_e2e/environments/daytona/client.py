@@ -1,6 +1,6 @@
 """Daytona's API over httpx: the few calls that are needed, each bounded and interruptible.
 
-The official client is not used: see ``docs/decisions/0012-a-client-of-our-own-for-daytona.md``.
+The official client is not used: see ``docs/decisions/0021-a-client-of-our-own-for-daytona.md``.
 """
 
 from __future__ import annotations
