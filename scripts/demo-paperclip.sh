@@ -8,5 +8,5 @@ demo=build/demo-paperclip
 rm -rf "$demo"
 mkdir -p "$demo"
 
-runner-e2e campaign --catalog examples/paperclip-live/runner-e2e.yaml --all --max-parallel 2 --out "$demo"
+runner-e2e campaign --catalog examples/paperclip-live/runner-e2e.yaml --suite live --max-parallel 2 --out "$demo"
 printf '\nThe dashboard:   %s\n' "$PWD/$demo/report/index.html"

@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import time
-from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from http.client import HTTPConnection
@@ -155,7 +154,7 @@ def pay(cents: int) -> None:
             "inputTokens": 100,
             "cachedInputTokens": 0,
             "outputTokens": 10,
-            "occurredAt": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+            "occurredAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         },
     )
 
