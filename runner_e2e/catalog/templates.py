@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from runner_e2e.errors import UsageError
 
 if TYPE_CHECKING:
-    from jinja2.sandbox import SandboxedEnvironment
+    from jinja2.nodes import Template
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     from runner_e2e.contracts.scalars import JsonValue
 
@@ -108,44 +109,69 @@ def variables_of_json(value: JsonValue) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> SandboxedEnvironment:
-    from jinja2 import StrictUndefined  # noqa: PLC0415 - most catalogs never need Jinja
-    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - as above
-
-    environment = ImmutableSandboxedEnvironment(
-        undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+def _environment() -> ImmutableSandboxedEnvironment:
+    from runner_e2e.catalog.template_language import (  # noqa: PLC0415 - most never need Jinja
+        make_environment,
     )
-    # What differs from one rendering to the next would give a suite a new fingerprint each time.
-    del environment.filters["random"]
-    del environment.globals["lipsum"]
-    return environment
+
+    return make_environment()
 
 
 def _render_with_jinja(text: str, values: Mapping[str, str]) -> str:
     from jinja2 import TemplateError  # noqa: PLC0415 - as above
 
+    from runner_e2e.catalog.template_language import MAX_CHARACTERS  # noqa: PLC0415 - as above
+
+    pieces: list[str] = []
+    size = 0
     try:
-        return str(_compiled(text).render(values))
+        for piece in _compiled(text).generate(values):
+            pieces.append(piece)
+            size += len(piece)
+            if size > MAX_CHARACTERS:
+                raise TemplateFault(
+                    f"cannot be filled in: a text may have {MAX_CHARACTERS:,} characters"
+                )
     except TemplateError as error:
         raise TemplateFault(f"cannot be filled in: {error.message}") from None
     except (TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
         # What an expression of the template itself may raise.
         raise TemplateFault(f"cannot be filled in: {error}") from None
+    return "".join(pieces)
 
 
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> Any:
+    _parsed(text)
     return _environment().from_string(text)
+
+
+def _parsed(text: str) -> Template:
+    """The template, when it does nothing that it may not."""
+    from jinja2 import TemplateError  # noqa: PLC0415 - as above
+
+    from runner_e2e.catalog.template_language import fault_of  # noqa: PLC0415 - as above
+
+    environment = _environment()
+    try:
+        template = environment.parse(text)
+    except TemplateError as error:
+        raise TemplateFault(f"cannot be read: {error.message}") from None
+    except (ValueError, RecursionError):
+        # Of a number with thousands of digits, and of parentheses as deep.
+        raise TemplateFault("cannot be read: a part of it is too long or too deep") from None
+    fault = fault_of(template, environment)
+    if fault is not None:
+        raise TemplateFault(fault)
+    return template
 
 
 @lru_cache(maxsize=4096)
 def _jinja_variables(text: str) -> frozenset[str]:
     from jinja2 import TemplateError, meta  # noqa: PLC0415 - as above
 
+    template = _parsed(text)
     try:
-        environment = _environment()
-        return frozenset(
-            meta.find_undeclared_variables(environment.parse(text)) - environment.globals.keys()
-        )
+        return frozenset(meta.find_undeclared_variables(template))
     except TemplateError as error:
         raise TemplateFault(f"cannot be read: {error.message}") from None
