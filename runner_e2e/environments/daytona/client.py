@@ -245,7 +245,8 @@ class _Task:
             self._value, self._error, self._finished = value, error, True
             given_up = self._given_up
         if given_up and error is None:
-            self.late(value)
+            with suppress(ExecutionError):  # a sweep finds what it could not see to
+                self.late(value)
         self.done.cancel()
 
     def outcome(self) -> Any:

@@ -210,7 +210,10 @@ class DaytonaWorkplace:
     def close(self) -> CleanupReport:
         """Delete every sandbox, which ends all that runs there."""
         problems = self.sandboxes.close()
-        self._client.close()
+        cancel = self._client.cancel
+        if cancel is None or not cancel.cancelled:
+            # An interrupted one still has calls under way, whose sandboxes are to be deleted.
+            self._client.close()
         return CleanupReport(problems=problems)
 
 
