@@ -79,7 +79,7 @@ def _require_file(path: Path) -> None:
         what = "is a directory" if path.is_dir() else "does not exist"
         raise UsageError(
             f"the catalog {path} {what}",
-            hint="name the file with --catalog; examples/smoke/runner-e2e.yaml is one to begin with",
+            hint="name the file with --catalog; examples/smoke has one to begin with",
         )
 
 
