@@ -76,6 +76,11 @@ class Attempt:
         return self.stage.leases if self.stage is not None else ()
 
     @property
+    def required(self) -> tuple[str, ...]:
+        """The evidence that its target demands of a pass."""
+        return self.stage.required if self.stage is not None else ()
+
+    @property
     def leaks(self) -> tuple[Leak, ...]:
         """The secrets that were taken out of what it said. Whole after :meth:`hand_over`."""
         return self.stage.ledger.leaks if self.stage is not None else ()

@@ -68,15 +68,21 @@ class Packer:
         passed: bool,
         turns: int,
         leaks: Sequence[Leak] = (),
+        required: Sequence[str] = (),
     ) -> Packed:
         """Copy what may leave from ``source`` to ``target``; ``leaks`` were taken out before.
+
+        ``required`` is what a pass needs beside :func:`required_files`.
 
         Fails closed: where the boundary itself breaks, nothing leaves.
         """
         try:
-            required = required_files(turns)
             collected = collect_evidence(
-                source, target, self.redactor, required=required, leaks=leaks
+                source,
+                target,
+                self.redactor,
+                required=(*required_files(turns), *required),
+                leaks=leaks,
             )
         except Exception as error:  # noqa: BLE001 - a hostile file that breaks us must not get past
             shutil.rmtree(target, ignore_errors=True)

@@ -242,6 +242,7 @@ class _Job:
                 passed=attempt.failure is None,
                 turns=attempt.turns,
                 leaks=attempt.leaks,
+                required=attempt.required,
             )
         except OSError as error:
             return Packed.nothing(error)

@@ -27,7 +27,7 @@ from runner_e2e.execution.request import RunRequest
 from runner_e2e.failures import PermanentInfrastructure
 from runner_e2e.flows import Capability, Session, Workplace
 from runner_e2e.targets.command import COMMAND_CAPABILITIES, CommandSession
-from runner_e2e.targets.paperclip import PaperclipPlace, PaperclipSession
+from runner_e2e.targets.paperclip import FIXTURES_FILE, PaperclipPlace, PaperclipSession
 
 MAX_LOGS_BYTES = 40 * 1024 * 1024
 """Both logs of all turns together: what fits into the evidence beside everything else."""
@@ -49,6 +49,10 @@ class Stage(Protocol):
     @property
     def leases(self) -> tuple[Lease, ...]:
         """What is paid for by the hour."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The evidence of a pass beside that of every target."""
 
     def verify(self) -> None:
         """Look at what is left, after the session was closed. Raises an execution error."""
@@ -95,6 +99,11 @@ class CommandStage:
         """What the workplace leased."""
         return self.workplace.leases
 
+    @property
+    def required(self) -> tuple[str, ...]:
+        """A command has no fixtures."""
+        return ()
+
     def verify(self) -> None:
         """Nothing is kept that the evidence does not have."""
 
@@ -136,6 +145,12 @@ class PaperclipStage:
     def leases(self) -> tuple[Lease, ...]:
         """The server runs on this machine."""
         return ()
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """What was set up, and how the server describes each run."""
+        turns = range(1, self.request.execution.task.expected_run_count + 1)
+        return (FIXTURES_FILE, *(f"turns/{turn}/run.json" for turn in turns))
 
     def verify(self) -> None:
         """The server kept to its home, and no secret lies there in clear."""
