@@ -77,7 +77,7 @@ def result_of(request: RunRequest, attempts: Sequence[Judged]) -> Result:
     usage, run_ids = join_usage([spent(one) for one in attempts if one.runs])
     modes = {run.runtime_mode for run in last.runs}
     observed_mode = modes.pop() if len(modes) == 1 else None
-    return Result(
+    result = Result(
         schema=RESULT_V2,
         execution_id=execution.id,
         suite_id=execution.suite.id,
@@ -107,6 +107,9 @@ def result_of(request: RunRequest, attempts: Sequence[Judged]) -> Result:
         screenshots=screenshots_of(last) or None,
         cleanup="passed" if last.clean else "failed",
     )
+    identifier = observation.issue.identifier if observation else None
+    # Written only where the target gives its tasks a name for people.
+    return result.model_copy(update={"issue_identifier": identifier}) if identifier else result
 
 
 def screenshots_of(judged: Judged) -> tuple[Screenshot, ...]:

@@ -41,6 +41,7 @@ def test_every_case_passes_with_exactly_its_runs(execution_id: str, directory: P
 def test_a_single_turn_is_one_assigned_run_in_the_local_environment(directory: Path) -> None:
     ran = run_live(cell("live.scripted.local.answer"), directory)
 
+    assert (ran.result.issue_identifier or "").startswith("LIV-")
     (run,) = ran.observation()["runs"]
     assert run["invocationSource"] == "assignment"
     assert run["environment"]["driver"] == "local"
