@@ -71,7 +71,6 @@ CellState = Literal[
 
 EXECUTED_STATES: frozenset[CellState] = frozenset({"passed", "failed", "timed_out"})
 
-ENVIRONMENT_IDS: tuple[EnvironmentId, ...] = get_args(EnvironmentId)
 FLOWS: tuple[Flow, ...] = get_args(Flow)
 FAILURE_CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)
 CELL_STATES: tuple[CellState, ...] = get_args(CellState)

@@ -34,7 +34,6 @@ class _Chat:
     drive: Drive
     pause: CancelToken
     turns: int = 1
-    generation: int | None = None
 
     def idle(self) -> Observation:
         """Wait until nothing runs."""

@@ -54,21 +54,6 @@ class FlowContext:
     """Takes secrets out of what the agent said before any of it is shown."""
 
 
-def needed_capabilities(fixture: TaskFixture, script: ChatOptions | None = None) -> set[Capability]:
-    """What a target must offer for this task."""
-    needed: set[Capability] = set()
-    if fixture.flow == "governed_tool_review":
-        needed.add(Capability.TOOLS)
-    if fixture.restart_server_before_question_answer or fixture.tool_review_decision == "restart":
-        needed.add(Capability.RESTART)
-    for step in script.script if script else ():
-        if isinstance(step, Restart):
-            needed.add(Capability.RESTART)
-        elif isinstance(step, NewSession):
-            needed.add(Capability.SESSIONS)
-    return needed
-
-
 def run_flow(task: RenderedTask, session: Session, context: FlowContext) -> FlowOutcome:
     """Drive the task and judge it. Every way it can end is in the outcome; nothing is raised."""
     try:

@@ -60,7 +60,7 @@ def plan_revision_acceptance(drive: Drive) -> Observation:
     check_plan(
         revised,
         marker=markers.revised,
-        steps=options.revised_steps or options.draft_steps,
+        steps=_present(options.revised_steps),
         without=markers.draft,
     )
     drive.session.reply(second.id, Accept())
