@@ -80,15 +80,20 @@ class ClaudeCode:
     def read(self, lines: Sequence[JsonObject], before: Sums) -> Reading:
         """Read the events: the first names the session, the last one is the result."""
         session_id = model = None
+        heard = False
         result: JsonObject | None = None
         for line in lines:
             if line.get("type") == "system" and line.get("subtype") == "init":
                 session_id, model = text(line, "session_id"), text(line, "model")
+            elif line.get("type") == "assistant":
+                heard = True
             elif line.get("type") == "result":
                 result = line
         if result is None:
             failure = unfinished(self.name, "ended without a result")
-            return Reading(session_id=session_id, model=model, failure=failure, sums=before)
+            return Reading(
+                session_id=session_id, heard=heard, model=model, failure=failure, sums=before
+            )
         tokens, told = _tokens(result), _told(result)
         total = amount(result, "total_cost_usd")
         # From 2.1.332 on the cost is that of the session, and so is modelUsage.
@@ -99,6 +104,7 @@ class ClaudeCode:
         return Reading(
             message=None if failed else text(result, "result"),
             session_id=text(result, "session_id") or session_id,
+            heard=True,
             model=model,
             tokens=tokens,
             cost=cost,

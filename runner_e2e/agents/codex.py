@@ -97,6 +97,7 @@ class Codex:
     def read(self, lines: Sequence[JsonObject], before: Sums) -> Reading:
         """Read the events. Their token counts go on over all turns of a thread."""
         message = session_id = None
+        heard = False
         tokens: Tokens | None = None
         failure: ExecutionError | None = unfinished(self.name, "ended in the middle of its turn")
         sums = before
@@ -104,18 +105,25 @@ class Codex:
             match line.get("type"):
                 case "thread.started":
                     session_id = text(line, "thread_id")
-                case "item.completed" if text(line, "item", "type") == "agent_message":
-                    message = text(line, "item", "text")
+                case "item.started" | "item.completed" if text(line, "item", "type") != "error":
+                    heard = True
+                    if text(line, "item", "type") == "agent_message":
+                        message = text(line, "item", "text")
                 case "turn.completed":
                     sums = Sums(tokens=_tokens(line))
                     tokens = sums.tokens.since(before.tokens)
-                    failure = None
+                    failure, heard = None, True
                 case "turn.failed":
                     failure = _failure(text(line, "error", "message") or "")
                 case _:
                     pass
         return Reading(
-            message=message, session_id=session_id, tokens=tokens, failure=failure, sums=sums
+            message=message,
+            session_id=session_id,
+            heard=heard,
+            tokens=tokens,
+            failure=failure,
+            sums=sums,
         )
 
 

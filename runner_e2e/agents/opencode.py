@@ -125,6 +125,7 @@ class OpenCode:
         return Reading(
             message="\n".join(said) if finished else None,
             session_id=session_id,
+            heard=session_id is not None,
             tokens=tokens if tokens.total else None,
             # It knows no price of most models, and says 0 then.
             cost=cost or None,

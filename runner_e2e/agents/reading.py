@@ -87,6 +87,8 @@ class Reading:
     message: str | None = None
     """The final answer."""
     session_id: str | None = None
+    heard: bool = False
+    """The model has answered something, so the session is there to go on with."""
     model: str | None = None
     tokens: Tokens | None = None
     """Of this turn alone."""

@@ -63,6 +63,8 @@ class PresetWorkplace:
     preset: Preset
     setup: Setup
     _session_id: str | None = None
+    _unheard: bytes = b""
+    """What was said in turns that ended before the model had said anything."""
     _sums: Sums = field(default_factory=Sums)
 
     @property
@@ -83,15 +85,23 @@ class PresetWorkplace:
     def begin_turn(self, order: TurnOrder) -> PresetTurn:
         """Start the program, going on with the session that it named."""
         command = self.preset.command(self.setup, order.command, self._session_id)
-        changed = replace(order, command=command, message_bytes=MAX_OUTPUT_BYTES)
+        prompt = self._unheard + order.prompt
+        changed = replace(order, command=command, prompt=prompt, message_bytes=MAX_OUTPUT_BYTES)
         program = order.command[0]
-        return PresetTurn(
-            inner=self.inner.begin_turn(changed), translate=lambda end: self._read(program, end)
-        )
 
-    def _read(self, program: str, end: TurnEnd) -> TurnEnd:
+        def translate(end: TurnEnd) -> TurnEnd:
+            return self._read(program, prompt, end)
+
+        return PresetTurn(inner=self.inner.begin_turn(changed), translate=translate)
+
+    def _read(self, program: str, prompt: bytes, end: TurnEnd) -> TurnEnd:
         reading = self.preset.read(json_lines(end.stdout), self._sums)
-        self._session_id = reading.session_id or self._session_id
+        if reading.heard:
+            self._session_id = reading.session_id or self._session_id
+            self._unheard = b""
+        elif self._session_id is None:
+            # Its session may not be there to go on with, so the next one hears it all.
+            self._unheard = prompt + b"\n\n"
         self._sums = reading.sums
         return replace(
             end,
@@ -141,7 +151,7 @@ class PresetWorkplace:
     def forget(self) -> None:
         """Empty the program's own memory, and let the next turn begin a session."""
         self.inner.forget()
-        self._session_id = None
+        self._session_id, self._unheard = None, b""
         self._sums = Sums()
 
     def lease_of(self, turn: int) -> LeaseOutcome:

@@ -175,3 +175,21 @@ def test_what_the_profile_adds_has_the_last_word(tmp_path: Path) -> None:
         ran = run_preset(tmp_path, CODEX, model, payload={"command": command})
     assert ran.verdict == (None, None), ran.result.error
     assert model.turns[0].body["model"] == "other-model"
+
+
+@quick_to_give_up
+def test_a_session_whose_first_turn_was_stopped_goes_on(tmp_path: Path, agent: Agent) -> None:
+    with fake_model(Hang("stream"), Say(marker)) as model:
+        ran = run_preset(
+            tmp_path,
+            agent,
+            model,
+            flow="agent_chat",
+            runs=2,
+            flowOptions={"script": [{"stop": {}}, {"say": "Go on."}]},
+        )
+    assert ran.verdict == (None, None), ran.result.error
+    first, second = ran.observation()["runs"]
+    assert (first["status"], first["code"]) == ("cancelled", "stopped")
+    assert second["status"] == "succeeded"
+    assert "Reply with exactly" in model.turns[-1].text, "what was said first is not lost"
