@@ -14,6 +14,7 @@ from runner_e2e.billing.runtime import (
 )
 from runner_e2e.billing.totals import (
     billing_summary,
+    billing_words,
     result_billing,
     sum_billing,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "add_runtime",
     "add_usage",
     "billing_summary",
+    "billing_words",
     "cost_status",
     "join_usage",
     "prices_at",

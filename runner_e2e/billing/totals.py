@@ -13,6 +13,7 @@ from runner_e2e.contracts.billing import (
     RuntimeUsage,
 )
 from runner_e2e.contracts.result import Result
+from runner_e2e.wording import UNKNOWN, cost
 
 
 def billing_summary(llm: LlmUsage, runtime: RuntimeUsage) -> BillingSummary:
@@ -57,3 +58,10 @@ def sum_billing(summaries: Iterable[BillingSummary]) -> AggregateBillingSummary:
         observed_and_estimated_cost_usd=exact_sum((llm.reported_cost_usd, estimated)),
         tests_with_complete_billing=sum(part.complete for part in parts),
     )
+
+
+def billing_words(billing: BillingSummary | None) -> str:
+    """What one execution cost, as far as it is known."""
+    if billing is None:
+        return UNKNOWN
+    return cost(billing.observed_and_estimated_cost_usd, complete=billing.complete)

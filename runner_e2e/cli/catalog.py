@@ -41,6 +41,7 @@ def show(
 ) -> None:
     """Show the suites and what they are made of."""
     from runner_e2e.catalog import environment_key, load_catalog
+    from runner_e2e.wording import one_line
 
     loaded = load_catalog(catalog)
     if json:
@@ -60,9 +61,10 @@ def show(
         output.answer_json({"fingerprint": loaded.fingerprint, "suites": suites})
         return
     for suite in loaded.suites:
-        output.answer(f"{suite.id}: {suite.label}, {suite.expected_matrix_size} executions")
-        output.answer(f"  {suite.description}")
+        label = one_line(suite.label)
+        output.answer(f"{suite.id}: {label}, {suite.expected_matrix_size} executions")
         parts = {
+            "description": [one_line(suite.description)],
             "profiles": [profile.id for profile in suite.profiles],
             "environments": [environment_key(one) for one in suite.environments],
             "cases": [task.id for task in suite.tasks],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from runner_e2e.contracts.plan import Plan, PlannedExecution
@@ -14,6 +13,7 @@ from runner_e2e.planning.forecast import (
     planned_time,
 )
 from runner_e2e.planning.warnings import hosted_warning
+from runner_e2e.wording import cell, one_line
 
 TABLE_HEADER = (
     "ID",
@@ -28,8 +28,6 @@ TABLE_HEADER = (
     "COST",
 )
 """The columns of :func:`table_rows`."""
-
-_MARKUP = re.compile(r"[\\`*_\[\]<>|~@#&]")
 
 MAX_SUMMARY_ROWS = 256
 """Executions listed one by one in a job summary; a suite's totals always stand there."""
@@ -61,7 +59,8 @@ def table_rows(plan: Plan) -> list[tuple[str, ...]]:
 
 def plan_table(plan: Plan) -> str:
     """The rows under their header, in columns as wide as they need, and the plan in a sentence."""
-    rows = [TABLE_HEADER, *table_rows(plan)]
+    # Free text of the catalog must not begin a line: the line could be a command to the runner.
+    rows = [TABLE_HEADER, *(tuple(map(one_line, row)) for row in table_rows(plan))]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -151,7 +150,7 @@ def plan_summary_markdown(plan: Plan) -> str:
     lines = ["## Plan", "", plan_headline(plan) + ".", ""]
     warning = hosted_warning(plan)
     if warning:
-        lines += ["> [!WARNING]", f"> {_cell(warning)}", ""]
+        lines += ["> [!WARNING]", f"> {cell(warning, 500)}", ""]
     if plan.executions:
         lines += _markdown_table(
             ("Suite", "Planned", "Of", "Turns", "Longest job", "Cost"), _suite_rows(plan), right=5
@@ -204,11 +203,5 @@ def _markdown_table(
 ) -> list[str]:
     """``right`` columns at the end hold numbers."""
     rule = [":---"] * (len(header) - right) + ["---:"] * right
-    table = [header, rule, *([_cell(text) for text in row] for row in rows)]
+    table = [header, rule, *([cell(text) for text in row] for row in rows)]
     return [f"| {' | '.join(row)} |" for row in table]
-
-
-def _cell(text: str) -> str:
-    """Free text of a catalog as one cell: it stays in its row and is only text."""
-    escaped = _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
-    return " ".join(escaped.split())

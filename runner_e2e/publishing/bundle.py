@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,11 +16,10 @@ from pathlib import Path
 from runner_e2e.campaigns.consistency import check_report
 from runner_e2e.contracts.base import D, digest, dump_tree, parse
 from runner_e2e.contracts.campaign import Campaign
-from runner_e2e.contracts.evidence import FileDigest
+from runner_e2e.contracts.evidence import FileDigest, evidence_path, is_picture_path
 from runner_e2e.contracts.history import BUNDLE_V1, BundleManifest
 from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import Plan
-from runner_e2e.contracts.scalars import SEGMENT
 from runner_e2e.errors import DocumentError, UsageError
 from runner_e2e.evidence import MAX_PNG_BYTES, Redactor, png_problem
 from runner_e2e.publishing.errors import PrivateFile
@@ -35,11 +33,6 @@ PUBLIC = (*DOCUMENTS, "summary.md", "junit.xml", PAGE_FILE)
 
 MAX_REASONS = 10
 SCAN_BYTES = 1024 * 1024
-
-_PICTURE = re.compile(
-    rf"^evidence/{SEGMENT}(?:\.{SEGMENT}){{3}}/attempt-[1-9][0-9]*"
-    r"/[A-Za-z0-9][A-Za-z0-9._-]{0,199}\.png$"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +139,7 @@ def _document(model: type[D], report: Path, name: str) -> D:
 def _declared(campaign: Campaign) -> frozenset[str]:
     """The pictures that a result declares public, by their path in the report."""
     return frozenset(
-        f"evidence/{result.execution_id}/attempt-{result.attempt}/{shot.file.rpartition('/')[2]}"
+        evidence_path(result.execution_id, result.attempt, shot.file)
         for result in campaign.results
         for shot in result.screenshots or ()
         if shot.publication == "public-runner-fixture"
@@ -155,7 +148,7 @@ def _declared(campaign: Campaign) -> frozenset[str]:
 
 def _picture_problem(file: Path, path: str, declared: frozenset[str]) -> str | None:
     """Why a file that is not one of the documents may not be published; ``None`` when it may."""
-    if not _PICTURE.match(path):
+    if not is_picture_path(path):
         return "nothing of that name is ever published"
     if path not in declared:
         return "no result declares this picture public"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from runner_e2e.contracts.judgement import CellChange, Comparison, Totals
 from runner_e2e.insights import evidence_words
-from runner_e2e.reports.wording import duration, money, plural
+from runner_e2e.wording import duration, money, plural
 
 ORDER = ("regression", "recovery", "unmeasured", "still_failing", "only_in_one")
 """The changes that are listed, the worst first. What still passes is only counted."""

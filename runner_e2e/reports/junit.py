@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from runner_e2e.contracts.campaign import Campaign, SuiteSummary
 from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import Plan
-from runner_e2e.reports.text import cut_bytes, one_line, shorten, xml
+from runner_e2e.reports.text import cut_bytes, xml
 from runner_e2e.reports.wording import Cell, cells_of, labels
+from runner_e2e.wording import one_line, shorten
 
 BODY_BYTES = 16_384
 MESSAGE = 300

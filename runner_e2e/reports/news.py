@@ -10,8 +10,9 @@ from runner_e2e.contracts.judgement import CampaignRef, CellVerdict, Verdict
 from runner_e2e.contracts.plan import CampaignSource
 from runner_e2e.insights import FLAKY_MEANS, WORDS, evidence_words, flaky_words
 from runner_e2e.reports.markdown import Page
-from runner_e2e.reports.text import cell, link, one_line, shorten
-from runner_e2e.reports.wording import Cell, plural
+from runner_e2e.reports.text import link
+from runner_e2e.reports.wording import Cell
+from runner_e2e.wording import cell, one_line, plural, shorten
 
 Verdicts = Mapping[str, CellVerdict]
 """By execution id."""

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from runner_e2e.billing import billing_words
 from runner_e2e.contracts.campaign import Campaign, SuiteSummary
 from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import CampaignSource, Plan
 from runner_e2e.reports.markdown import Page
 from runner_e2e.reports.news import COMMIT, Verdicts, repository_of, tell_news
-from runner_e2e.reports.text import cell, code, link, one_line, pre, shorten
+from runner_e2e.reports.text import code, link, pre
 from runner_e2e.reports.wording import (
     Cell,
-    cell_cost,
     cells_of,
     cost,
-    duration,
     labels,
     outcome,
-    plural,
     resolution,
     strip,
     worst_first,
 )
+from runner_e2e.wording import cell, duration, one_line, plural, shorten
 
 SUMMARY_BYTES = 1_000_000
 """GitHub drops a step's summary whole above 1 MiB, and says 1024k when it does."""
@@ -118,7 +117,7 @@ def _failures(page: Page, failed: Sequence[Cell]) -> None:
         return
     rows = [
         f"| {_name(c)} | {_kind(c)} | {_short(c)} | {c.result.attempt} "
-        f"| {duration(c.result.duration_ms)} | {cell_cost(c.result)} |"
+        f"| {duration(c.result.duration_ms)} | {billing_words(c.result.billing)} |"
         for c in worst_first(failed)
     ]
     head = ("Cell", "Class and code", "What happened", "Attempt", "Time", "Cost")
@@ -213,7 +212,7 @@ def _all(page: Page, cells: Sequence[Cell]) -> None:
     rows = [
         f"| {_sign(c)} | {_plain(c)} | {cell(c.result.model, 60)} | {c.result.attempt or ''} "
         f"| {duration(c.result.duration_ms) if c.result.attempt else ''} "
-        f"| {cell_cost(c.result) if c.result.attempt else ''} |"
+        f"| {billing_words(c.result.billing) if c.result.attempt else ''} |"
         for c in cells
     ]
     top = "| | Cell | Model | Attempt | Time | Cost |\n|:-:|:--|:--|--:|--:|--:|\n"

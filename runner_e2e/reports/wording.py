@@ -1,4 +1,4 @@
-"""How figures are said. Every sink says them the same way."""
+"""What a campaign came to, in words. Every sink says it the same way."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from runner_e2e.contracts.insights import CellInsight, Insights
 from runner_e2e.contracts.plan import Plan
 from runner_e2e.contracts.result import Result
 from runner_e2e.contracts.vocabulary import EXECUTED_STATES, FailureClass
+from runner_e2e.wording import money, plural
 
 SEVERITY: tuple[FailureClass, ...] = (
     "secret_leak",
@@ -74,11 +75,6 @@ def worst_first(cells: Iterable[Cell]) -> list[Cell]:
     return sorted(cells, key=lambda cell: order.get(cell.failure, len(order)))
 
 
-def plural(count: int, singular: str, several: str | None = None) -> str:
-    """``1 run``, ``2 runs``, ``1,200 runs``."""
-    return f"{count:,} {singular if count == 1 else several or singular + 's'}"
-
-
 def outcome(campaign: Campaign, insights: Insights) -> str:
     """The whole campaign in one line."""
     counts = insights.counts
@@ -115,44 +111,6 @@ def cost(insights: Insights) -> str:
     if known.unpriced:
         return f"at least {money(known.at_least)} ({unpriced})"
     return money(known.at_least)
-
-
-CENT = 0.01
-
-
-def money(amount: float) -> str:
-    """US dollars: two decimals, more where two would show nothing."""
-    if amount == 0:
-        return "$0"
-    return f"${amount:,.2f}" if amount >= CENT else f"${amount:.6f}".rstrip("0")
-
-
-def cell_cost(result: Result) -> str:
-    """The cost of one execution, as far as it was reported."""
-    bill = result.billing
-    if bill is None or bill.llm.runs_with_reported_cost == 0:
-        estimate = 0 if bill is None else bill.estimated_runtime_cost_usd
-        return f"{money(estimate)} + ?" if estimate else "?"
-    total = money(bill.observed_and_estimated_cost_usd)
-    return total if bill.complete else f"{total} + ?"
-
-
-BRIEF = 10
-"""Seconds below which a tenth of one matters."""
-
-
-def duration(milliseconds: float) -> str:
-    """``0.4 s``, ``12 s``, ``3 min 5 s``, ``2 h 10 min``."""
-    seconds = milliseconds / 1000
-    if seconds < BRIEF:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, left = divmod(minutes, 60)
-    if hours:
-        return f"{hours:,} h {left} min"
-    if minutes:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    return f"{rest} s"
 
 
 SQUARES = (("🟩", "passed"), ("🟨", "flaky"), ("🟥", "failed"), ("⬛", "unresolved"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from runner_e2e import wording
 from runner_e2e.contracts.campaign import Campaign
 from runner_e2e.contracts.history import CellSeries
 from runner_e2e.contracts.insights import Insights
@@ -52,10 +53,10 @@ def source_of(source: CampaignSource) -> dict[str, str | None]:
     for prefix in ("refs/heads/", "refs/tags/"):
         ref = ref.removeprefix(prefix) if ref else ref
     return {
-        "sha": text.visible(source.sha, 64)[:12] if source.sha else None,
+        "sha": wording.brief(source.sha, 64)[:12] if source.sha else None,
         "commit": text.commit_url(text.repository_url(source), source.sha),
-        "ref": text.visible(ref, 100) if ref else None,
-        "event": text.visible(source.event_name, 60) if source.event_name else None,
+        "ref": wording.brief(ref, 100) if ref else None,
+        "event": wording.brief(source.event_name, 60) if source.event_name else None,
         "run": text.web_url(source.workflow_run_url),
     }
 
@@ -106,9 +107,9 @@ def campaign_page(
         compact=compact,
         summaries={suite.suite_id: suite for suite in campaign.suites},
         verdicts=sorted({cell.verdict for cell in cells if cell.verdict}),
-        gallery=[(cell, shot) for cell in cells for shot in pictures(cell.result)][:_MAX_PICTURES],
+        gallery=[(cell, shot) for cell in cells for shot in pictures(cell)][:_MAX_PICTURES],
         aside=_MAX_ASIDE,
-        cost=text.cost(insights.cost.at_least, complete=insights.cost.unpriced == 0),
+        cost=wording.cost(insights.cost.at_least, complete=insights.cost.unpriced == 0),
     )
 
 
@@ -116,10 +117,10 @@ def _labels(matrices: tuple[Matrix, ...]) -> dict[str, dict[str, str]]:
     """By suite, the labels of its parts, which the panel of a cell names it by."""
     return {
         matrix.suite.id: {
-            "": text.visible(matrix.suite.label),
-            **{f"p:{each.id}": text.visible(each.label) for each in matrix.suite.profiles},
-            **{f"e:{each.id}": text.visible(each.label) for each in matrix.suite.environments},
-            **{f"c:{each.id}": text.visible(each.label) for each in matrix.suite.tasks},
+            "": wording.brief(matrix.suite.label),
+            **{f"p:{each.id}": wording.brief(each.label) for each in matrix.suite.profiles},
+            **{f"e:{each.id}": wording.brief(each.label) for each in matrix.suite.environments},
+            **{f"c:{each.id}": wording.brief(each.label) for each in matrix.suite.tasks},
         }
         for matrix in matrices
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from runner_e2e import wording
+from runner_e2e.billing import billing_words
 from runner_e2e.contracts.campaign import Campaign
 from runner_e2e.contracts.history import CellSeries
 from runner_e2e.contracts.insights import CellInsight, Insights
@@ -34,6 +36,8 @@ class Cell:
     trail: Trail | None
     quarantine: str | None
     """Who keeps the cell in quarantine and until when, where that still held."""
+    pictures: frozenset[str]
+    """The pictures of the whole report, by their path in it."""
 
     @property
     def word(self) -> str:
@@ -63,7 +67,7 @@ class Cell:
         """What it cost, or nothing where nothing ran."""
         if self.result is None or self.result.attempt == 0:
             return ""
-        return text.cell_cost(self.result.billing).replace("at least", "≥")
+        return billing_words(self.result.billing).replace("at least", "≥")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +115,11 @@ def lay_out(
 ) -> tuple[Matrix, ...]:
     """The whole catalog as matrices, in catalog order; selected cells carry their outcome."""
     planned = set(plan.expected)
+    shown = frozenset(entry.path for entry in insights.evidence)
     known = {cell.execution_id: cell for cell in insights.cells}
     results = {result.execution_id: result for result in campaign.results}
     quarantined = {
-        entry.execution_id: text.visible(
+        entry.execution_id: wording.brief(
             f"{entry.owner} until {entry.expires}: {entry.reason}", _QUARANTINE_LIMIT
         )
         for suite in plan.catalog.suites
@@ -136,9 +141,10 @@ def lay_out(
             kind=kind_of(insight, result) if name in planned else "unselected",
             insight=insight,
             result=result,
-            verdict=text.visible(verdicts[name], 60) if name in verdicts else None,
+            verdict=wording.brief(verdicts[name], 60) if name in verdicts else None,
             trail=last_nights(series.get(suite.id), name),
             quarantine=quarantined.get(name),
+            pictures=shown,
         )
 
     def matrix(suite: PlannedSuite) -> Matrix:

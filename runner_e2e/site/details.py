@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from runner_e2e import wording
+from runner_e2e.billing import billing_words
 from runner_e2e.contracts.base import canonical_json, dump_tree
 from runner_e2e.contracts.billing import BillingSummary
+from runner_e2e.contracts.evidence import evidence_path
 from runner_e2e.contracts.matcher import Matcher
 from runner_e2e.contracts.result import Result, TurnTiming
 from runner_e2e.site import text
@@ -75,8 +78,8 @@ def checks(result: Result | None) -> tuple[Check, ...]:
         Check(
             passed=each.passed,
             kind=each.matcher.kind,
-            expected=text.visible(_expectation(each.matcher), _MATCHER_LIMIT),
-            detail=text.visible(each.detail, _MATCHER_LIMIT),
+            expected=wording.brief(_expectation(each.matcher), _MATCHER_LIMIT),
+            detail=wording.brief(each.detail, _MATCHER_LIMIT),
         )
         for each in ordered
     )
@@ -88,8 +91,8 @@ def _money_facts(billing: BillingSummary | None) -> tuple[str | None, ...]:
     llm, runtime = billing.llm, billing.runtime
     spend = "none reported"
     if llm.runs_with_reported_cost:
-        priced = f"{llm.runs_with_reported_cost} of {text.plural(llm.run_count, 'run')} priced"
-        spend = f"{text.money(llm.reported_cost_usd)} reported, {priced}"
+        priced = f"{llm.runs_with_reported_cost} of {wording.plural(llm.run_count, 'run')} priced"
+        spend = f"{wording.money(llm.reported_cost_usd)} reported, {priced}"
     tokens = None
     if llm.runs_with_token_usage:
         tokens = (
@@ -97,17 +100,17 @@ def _money_facts(billing: BillingSummary | None) -> tuple[str | None, ...]:
             f"{text.number(llm.cached_input_tokens)} cached"
         )
     estimate = {
-        "estimated": text.money(runtime.estimated_list_cost_usd or 0) + " at list price",
+        "estimated": wording.money(runtime.estimated_list_cost_usd or 0) + " at list price",
         "not_metered": "not metered",
         "unavailable": "unknown",
     }[runtime.cost_status]
     return (
-        text.cell_cost(billing),
+        billing_words(billing),
         spend,
         estimate,
         tokens,
-        text.duration(runtime.agent_run_duration_ms),
-        None if runtime.lease_duration_ms is None else text.duration(runtime.lease_duration_ms),
+        wording.duration(runtime.agent_run_duration_ms),
+        None if runtime.lease_duration_ms is None else wording.duration(runtime.lease_duration_ms),
     )
 
 
@@ -123,14 +126,14 @@ def facts(cell: Cell) -> list[str | None]:
         lead = [
             str(result.attempt),
             str(insight.run_attempt) if insight and insight.run_attempt else None,
-            text.duration(result.duration_ms),
+            wording.duration(result.duration_ms),
             text.moment(result.started_at),
         ]
         issue = result.issue_identifier or result.issue_id
         tail = [
-            text.visible(f"{result.provider} / {result.model}", 200),
+            wording.brief(f"{result.provider} / {result.model}", 200),
             result.runtime_mode,
-            text.visible(issue, 100) if issue else None,
+            wording.brief(issue, 100) if issue else None,
             result.cleanup.replace("_", " "),
         ]
     return [
@@ -139,7 +142,7 @@ def facts(cell: Cell) -> list[str | None]:
         *tail,
         f"{confirm.passed} of {confirm.repeats} passed" if confirm else None,
         cell.quarantine,
-        text.visible(insight.file, 300) if insight and insight.file else None,
+        wording.brief(insight.file, 300) if insight and insight.file else None,
     ]
 
 
@@ -150,23 +153,24 @@ def _turns(result: Result | None) -> tuple[TurnTiming, ...]:
 def _turn(timing: TurnTiming) -> list[str | int]:
     return [
         timing.turn,
-        text.duration(timing.scheduler_latency_ms),
-        text.duration(timing.run_duration_ms),
-        text.duration(timing.response_latency_ms),
+        wording.duration(timing.scheduler_latency_ms),
+        wording.duration(timing.run_duration_ms),
+        wording.duration(timing.response_latency_ms),
         timing.lease_acquisition_outcome,
     ]
 
 
-def pictures(result: Result | None) -> list[tuple[str, str]]:
-    """Label and relative link of every screenshot that was declared public."""
+def pictures(cell: Cell) -> list[tuple[str, str]]:
+    """Label and relative link of every screenshot that the report has."""
+    result = cell.result
     if result is None:
         return []
     found = []
     for shot in result.screenshots or ():
-        name = shot.file.rsplit("/", 1)[-1]
-        href = text.evidence_href(f"evidence/{result.execution_id}/attempt-{result.attempt}/{name}")
-        if shot.publication == "public-runner-fixture" and href and name.endswith(".png"):
-            found.append((text.visible(shot.label, 120), href))
+        path = evidence_path(result.execution_id, result.attempt, shot.file)
+        href = text.evidence_href(path) if path in cell.pictures else None
+        if shot.publication == "public-runner-fixture" and href:
+            found.append((wording.brief(shot.label, 120), href))
     return found
 
 
@@ -196,12 +200,12 @@ def record(cell: Cell, *, compact: bool = False) -> dict[str, Any]:
     brief = compact and cell.kind == "passed"
     content |= {
         "b": cell.blame,
-        "o": text.visible(insight.code, 100) if insight and insight.code else None,
-        "m": text.visible(message, _ERROR_LIMIT) if message else None,
+        "o": wording.brief(insight.code, 100) if insight and insight.code else None,
+        "m": wording.brief(message, _ERROR_LIMIT) if message else None,
         "f": facts(cell),
         "x": [] if brief else [[int(c.passed), *c.said] for c in checks(result)],
         "t": [] if brief else [_turn(t) for t in _turns(result)],
-        "g": pictures(result),
+        "g": pictures(cell),
         "v": cell.verdict,
         "h": cell.trail.words if cell.trail else None,
     }

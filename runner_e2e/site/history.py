@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from runner_e2e import wording
 from runner_e2e.contracts.history import (
     CampaignRows,
     CellSeries,
@@ -100,7 +101,7 @@ def _row(row: IndexRow, known: HistoryCampaign | None, lane: str | None) -> Row:
     return Row(
         id=row.campaign_id,
         href=_bundle_page(row.url) if row.bundle_bytes else None,
-        lane=text.visible(row.lane, 100) if row.lane and row.lane != lane else None,
+        lane=wording.brief(row.lane, 100) if row.lane and row.lane != lane else None,
         generated_at=row.generated_at,
         kind=kind,
         word="nothing selected" if row.counts.selected == 0 else KINDS[kind],
@@ -108,13 +109,13 @@ def _row(row: IndexRow, known: HistoryCampaign | None, lane: str | None) -> Row:
         superseded=row.superseded_by,
         counts=row.counts,
         broken=broken(row),
-        cost=text.cost(row.cost_usd, complete=row.cost_complete),
-        sha=text.visible(row.sha, 64)[:12] if row.sha else None,
+        cost=wording.cost(row.cost_usd, complete=row.cost_complete),
+        sha=wording.brief(row.sha, 64)[:12] if row.sha else None,
         commit=text.commit_url(repository, row.sha),
-        ref=text.visible(source.ref.removeprefix("refs/heads/"), 100)
+        ref=wording.brief(source.ref.removeprefix("refs/heads/"), 100)
         if source and source.ref
         else None,
-        event=text.visible(source.event_name, 60) if source and source.event_name else None,
+        event=wording.brief(source.event_name, 60) if source and source.event_name else None,
     )
 
 
@@ -152,9 +153,10 @@ def history_pages(
         (url for each in history.campaigns if (url := text.repository_url(each.source))), None
     )
     said = verdicts or {}
+    pruned = frozenset(row.campaign_id for row in rows.campaigns if not row.bundle_bytes)
     pages = {
         suite_path(suite_id): suite_page(
-            suite_id, history, each, repository=repository, verdicts=said
+            suite_id, history, each, repository=repository, verdicts=said, pruned=pruned
         )
         for suite_id, each in sorted(series.items())
     }
@@ -195,7 +197,7 @@ def _index(
         red=red[:_MAX_RED],
         more_red=max(0, len(red) - _MAX_RED),
         when={each: night for one in series.values() for each, night in one.campaigns.items()},
-        verdicts={each: text.visible(verdict, 60) for each, verdict in verdicts.items()},
+        verdicts={each: wording.brief(verdict, 60) for each, verdict in verdicts.items()},
         charts=charts(points),
         points=len(points),
         definitions=definitions(points),

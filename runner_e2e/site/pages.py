@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from runner_e2e import wording
 from runner_e2e.contracts.base import canonical_json
 from runner_e2e.resources import resource_directory
 from runner_e2e.site import text
@@ -103,8 +104,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    for name in ("cost", "day", "duration", "moment", "number", "plural", "visible"):
-        environment.filters[name] = getattr(text, name)
+    environment.filters |= {
+        "cost": wording.cost,
+        "day": text.day,
+        "duration": wording.duration,
+        "moment": text.moment,
+        "number": text.number,
+        "plural": wording.plural,
+        "visible": wording.brief,
+    }
     return environment
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from runner_e2e.site import text
+from runner_e2e import wording
 from runner_e2e.site.cells import Cell
 from runner_e2e.site.details import Check, checks
 from runner_e2e.site.words import KINDS, STATE_MEANINGS, Kind
@@ -80,4 +80,4 @@ def problems(cells: Iterable[Cell]) -> tuple[Problem, ...]:
 def _shown(cell: Cell) -> str:
     if cell.kind == "flaky" and cell.result is not None:
         return f"Passed only on attempt {cell.result.attempt}."
-    return text.visible(_message(cell), _ERROR_LIMIT)
+    return wording.brief(_message(cell), _ERROR_LIMIT)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from runner_e2e import wording
 from runner_e2e.contracts.history import CellCampaign, CellOutcome, CellSeries
 from runner_e2e.contracts.vocabulary import CellState
-from runner_e2e.site import text
 from runner_e2e.site.trail import Trail, kind_of_outcome, trail
 from runner_e2e.site.words import CLASS_WORDS, KINDS, STATE_WORDS, Kind
 
@@ -72,7 +72,7 @@ def standing(
         kind=kinds[0],
         word=word_of(kinds[0], newest.state),
         blame=CLASS_WORDS[newest.failure_class] if newest.failure_class else None,
-        code=text.visible(newest.code, 80) if newest.code else None,
+        code=wording.brief(newest.code, 80) if newest.code else None,
         nights=red,
         since=outcomes[red - 1].campaign_id if red else None,
         last_green=outcomes[red].campaign_id if red < len(outcomes) else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner_e2e import wording
 from runner_e2e.contracts.history import CellCampaign, CellOutcome, CellSeries, HistoryIndex
 from runner_e2e.site import text
 from runner_e2e.site.pages import render
@@ -31,8 +32,12 @@ def suite_page(
     *,
     repository: str | None,
     verdicts: Mapping[str, str],
+    pruned: frozenset[str] = frozenset(),
 ) -> bytes:
-    """Heat map and trends of a suite; the island holds the timeline of every cell."""
+    """Heat map and trends of a suite; the island holds the timeline of every cell.
+
+    ``pruned`` names the campaigns whose own page is gone.
+    """
     nights = nights_of(series)[-NIGHTS:]
     cells = standings(series, last=NIGHTS)
     points = list(suite_points(series, history).values())
@@ -44,7 +49,10 @@ def suite_page(
             "suite": suite_id,
             "repository": repository,
             "kinds": list(KINDS.items()),
-            "nights": [_night(campaign_id, night) for campaign_id, night in nights],
+            "nights": [
+                [*_night(campaign_id, night), int(campaign_id in pruned)]
+                for campaign_id, night in nights
+            ],
             "timelines": {
                 cell.id: _timeline(series.cells[cell.id], nights, cell, verdicts) for cell in cells
             },
@@ -52,14 +60,14 @@ def suite_page(
         title=f"{suite_id}, night by night",
         tone="bad" if any(cell.kind == "failed" for cell in cells) else "open" if red else "good",
         headline=(
-            f"{red:,} of {text.plural(len(cells), 'cell')} not green"
+            f"{red:,} of {wording.plural(len(cells), 'cell')} not green"
             if red
-            else f"All {text.plural(len(cells), 'cell')} green"
+            else f"All {wording.plural(len(cells), 'cell')} green"
         ),
         suite_id=suite_id,
         nights=nights,
         cells=cells,
-        verdicts={each: text.visible(verdict, 60) for each, verdict in verdicts.items()},
+        verdicts={each: wording.brief(verdict, 60) for each, verdict in verdicts.items()},
         charts=charts(points),
         definitions=definitions(points),
         points=len(points),
@@ -84,7 +92,7 @@ def _timeline(
         "n": cell.nights,
         "s": number.get(cell.since or ""),
         "g": number.get(cell.last_green or ""),
-        "v": text.visible(verdicts[cell.id], 60) if cell.id in verdicts else None,
+        "v": wording.brief(verdicts[cell.id], 60) if cell.id in verdicts else None,
         "h": cell.trail.words,
         "o": [
             _outcome(outcome, number[outcome.campaign_id], older)
@@ -109,14 +117,14 @@ def _outcome(outcome: CellOutcome, night: int, older: CellOutcome | None) -> lis
     ]
     why = [
         CLASS_WORDS[outcome.failure_class] if outcome.failure_class else "",
-        text.visible(outcome.code, 80) if outcome.code else "",
+        wording.brief(outcome.code, 80) if outcome.code else "",
     ]
     word = word_of(kind, outcome.state)
     entry = [
         night,
         _KINDS.index(kind),
         text.short_duration(outcome.duration_ms) if outcome.attempt else "",
-        "" if outcome.cost_usd is None else text.money(outcome.cost_usd),
+        "" if outcome.cost_usd is None else wording.money(outcome.cost_usd),
         outcome.attempt,
         ", ".join(filter(None, why)),
         "" if word == KINDS[kind] else word,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from runner_e2e.contracts.history import CellOutcome, CellSeries
-from runner_e2e.site.text import plural
 from runner_e2e.site.words import KINDS, Kind
+from runner_e2e.wording import plural
 
 NIGHTS = 30
 _STEP = 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from runner_e2e import wording
 from runner_e2e.contracts.history import CellOutcome, CellSeries, HistoryIndex
 from runner_e2e.site import text
 from runner_e2e.site.standing import GREEN, nights_of
@@ -54,10 +55,10 @@ def _percent(share: float) -> str:
 _Measure = Callable[[Point], float | None]
 _FIGURES: tuple[tuple[str, _Measure, Callable[[float], str]], ...] = (
     ("Pass rate", lambda point: point.green / point.selected, _percent),
-    ("Cost", lambda point: point.cost, text.money),
-    ("Time of all cells", lambda point: point.run_ms, text.duration),
+    ("Cost", lambda point: point.cost, wording.money),
+    ("Time of all cells", lambda point: point.run_ms, wording.duration),
     ("Tokens", lambda point: point.tokens, text.number),
-    ("Lease time", lambda point: point.lease_ms, text.duration),
+    ("Lease time", lambda point: point.lease_ms, wording.duration),
 )
 
 
@@ -73,14 +74,14 @@ def charts(points: Sequence[Point]) -> tuple[Chart, ...]:
         latest = say(values[-1])
         span = f"{say(min(values))} to {say(max(values))}"
         if name == "Cost":
-            latest = text.cost(values[-1], complete=shown[-1].priced)
+            latest = wording.cost(values[-1], complete=shown[-1].priced)
         # A rate has a ceiling; every other figure is drawn from zero to its own greatest.
         line, dots = _paths(shown, values, 1.0 if name == "Pass rate" else max(values))
         drawn.append(
             Chart(
                 name=name,
                 latest=latest,
-                note=f"{span} in {text.plural(len(shown), 'run')}",
+                note=f"{span} in {wording.plural(len(shown), 'run')}",
                 line=line,
                 dots=dots,
                 breaks=_breaks(shown),

@@ -404,8 +404,9 @@
     });
 
     function campaignLink(night, id) {
-      return make("a", { href: `../campaigns/${nights[night][0]}/index.html#${id}` },
-        nights[night][1]);
+      const [campaign, when, , pruned] = nights[night];
+      if (pruned) return make("span", {}, when, make("small", {}, "files pruned"));
+      return make("a", { href: `../campaigns/${campaign}/index.html#${id}` }, when);
     }
 
     function commits(from, to) {

@@ -21,6 +21,7 @@ from runner_e2e.contracts.vocabulary import CellState
 from tests.support.documents import (
     START,
     definition_hash,
+    digest_of,
     later,
     make_campaign,
     make_insights,
@@ -28,6 +29,7 @@ from tests.support.documents import (
     make_planned_suite,
     make_result,
 )
+from tests.support.pictures import png
 
 PROFILES = (("codex", "Codex native"), ("claude", "Claude Code"), ("glm", "OpenCode GLM"))
 ENVIRONMENTS = (("local", "Isolated local"), ("daytona", "Daytona sandbox"))
@@ -185,6 +187,7 @@ def showcase() -> tuple[Campaign, Insights, Plan]:
             update={
                 "extras": (Extra(execution_id="old.a.local.b", file="x.json", reason="unknown"),),
                 "duplicates": (Duplicate(execution_id=FAILED, chosen="b.json", others=("a",)),),
+                "evidence": (digest_of(f"evidence/{PASSED}/attempt-1/final-state.png", png()),),
             }
         ),
         plan,

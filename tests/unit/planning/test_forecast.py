@@ -130,6 +130,6 @@ def test_a_budget_is_refused_where_nothing_is_known(
 
 
 def test_the_summary_names_the_cost_of_every_suite() -> None:
-    assert "| at least $0.60 |" in plan_summary_markdown(plan_with([estimate(1, 0.6), None]))
-    assert "| about $0.60 |" in plan_summary_markdown(plan_with([estimate(1, 0.6)]))
+    assert "| at least &#36;0.60 |" in plan_summary_markdown(plan_with([estimate(1, 0.6), None]))
+    assert "| about &#36;0.60 |" in plan_summary_markdown(plan_with([estimate(1, 0.6)]))
     assert "| unknown |" in plan_summary_markdown(plan_with([None]))

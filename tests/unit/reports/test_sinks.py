@@ -26,7 +26,8 @@ from runner_e2e.reports import (
 from runner_e2e.reports.annotate import PER_STEP
 from runner_e2e.reports.comment import COMMENT_CHARACTERS
 from runner_e2e.reports.summary import SUMMARY_BYTES
-from runner_e2e.reports.text import cell, command_message, cut_bytes, visible, xml
+from runner_e2e.reports.text import command_message, cut_bytes, xml
+from runner_e2e.wording import cell, visible
 from tests.support.documents import make_campaign, make_insights, make_plan, make_result
 from tests.support.hostile import MARKUP, plant
 from tests.support.showcase import showcase

@@ -13,8 +13,8 @@ from runner_e2e.contracts.plan import Plan
 from runner_e2e.reports import append_step_summary, summary_budget, summary_markdown
 from runner_e2e.reports.summary import SUMMARY_BYTES
 from runner_e2e.reports.text import link
-from runner_e2e.reports.wording import cell_cost, cost, duration, money, strip
 from runner_e2e.reports.wording import cells_of as pair
+from runner_e2e.reports.wording import cost, strip
 from tests.support.documents import (
     IDS,
     LOCAL_SOURCE,
@@ -110,7 +110,7 @@ def test_every_file_that_was_set_aside_is_named() -> None:
             "at least $1.50 (2 runs without a price)",
         ),
         (CostInsight(reported=0, at_least=0, unpriced=1), "cost unknown (1 run without a price)"),
-        (CostInsight(reported=0, at_least=0, unpriced=0), "$0"),
+        (CostInsight(reported=0, at_least=0, unpriced=0), "$0.00"),
     ],
 )
 def test_a_bound_of_the_cost_is_called_one_and_unknown_is_not_free(
@@ -118,19 +118,6 @@ def test_a_bound_of_the_cost_is_called_one_and_unknown_is_not_free(
 ) -> None:
     insights = mixed()[1].model_copy(update={"cost": known})
     assert cost(insights) == said
-
-
-def test_figures_are_short() -> None:
-    assert [money(a) for a in (0, 0.0042, 0.01, 1234.5)] == ["$0", "$0.0042", "$0.01", "$1,234.50"]
-    assert [duration(ms) for ms in (400, 12_000, 60_000, 185_000, 7_800_000)] == [
-        "0.4 s",
-        "12 s",
-        "1 min",
-        "3 min 5 s",
-        "2 h 10 min",
-    ]
-    assert cell_cost(make_result(cost=None)) == "?"
-    assert cell_cost(make_result(cost=0.5)) == "$0.50"
 
 
 def test_one_failure_among_a_thousand_still_has_its_square() -> None:

@@ -204,6 +204,13 @@ def test_only_pictures_declared_public_are_shown(page: Reader) -> None:
     assert sources == [f"./evidence/{the.PASSED}/attempt-1/final-state.png"]
 
 
+def test_a_picture_that_the_report_does_not_have_is_not_shown() -> None:
+    campaign, insights, plan = the.showcase()
+    page = Reader(campaign_page(campaign, insights.model_copy(update={"evidence": ()}), plan))
+    assert not [tag for tag, _ in page.seen if tag == "img"]
+    assert "g" not in page.island["cells"][the.PASSED]
+
+
 def test_what_nobody_planned_is_listed_and_counted_nowhere(page: Reader) -> None:
     assert "old.a.local.b" in page.text
     assert "old.a.local.b" not in page.island["cells"]

@@ -228,6 +228,19 @@ def test_rows_lead_to_their_bundle_whatever_their_lane() -> None:
     assert "files pruned" in page.text
 
 
+def test_a_night_does_not_lead_to_a_page_that_was_pruned() -> None:
+    history = published(("passed", "failed"), ("failed", "missing"))
+    newest, oldest = history.rows.campaigns
+    pruned = oldest.model_copy(update={"bundle_bytes": 0})
+    rows = history.rows.model_copy(update={"campaigns": (newest, pruned)})
+    pages = history_pages(history.index, rows, history.series)
+    nights = Reader(pages["cells/core.html"]).island["nights"]
+    assert {night[0]: night[3] for night in nights} == {
+        newest.campaign_id: 0,
+        oldest.campaign_id: 1,
+    }
+
+
 def test_a_superseded_campaign_names_the_one_that_replaced_it() -> None:
     page = index_of(row(campaign_id="gha-1-2", run_attempt=2), row(superseded_by="gha-1-2"))
     assert "superseded by gha-1-2" in page.text

@@ -88,7 +88,7 @@ def test_hostile_text_arrives_in_the_island_as_text() -> None:
     assert not set("<>&\u2028\u2029") & set(island)
     cell = json.loads(island)["cells"][IDS[0]]
     assert cell["m"].startswith("</script><script>pwned=1</script>")
-    assert "\\u202e\\u2028\\u2066\\u0000" in cell["m"]
+    assert "\\u202e\\u2028\\u2066\\x00" in cell["m"]
 
 
 @pytest.mark.parametrize("raw", ["\u202e", "\u2066", "\u200b", "\x1b"])
