@@ -48,7 +48,7 @@ from runner_e2e.targets.paperclip.server import Server, lost
 from runner_e2e.targets.paperclip.tools import GovernedTool
 from runner_e2e.targets.paperclip.views import INTERACTIONS, InteractionView, RunRow
 
-POLL_S = 0.1
+POLL_S = 0.05
 REST_MS = 30_000
 """How long a run may take to settle before something is said to its issue."""
 TEARDOWN_MS = 10_000
