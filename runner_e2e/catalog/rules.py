@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from runner_e2e.catalog.capabilities import CANNOT, OFFERED, TargetKind, needs_of
+from runner_e2e.catalog.command_rules import command_problems
 from runner_e2e.catalog.expansion import environment_key, with_defaults
 from runner_e2e.catalog.quoting import holds_key
 from runner_e2e.catalog.rankings import RankingSnapshot
@@ -210,6 +211,7 @@ def _agent_problems(
         except ValidationError as error:
             details = error.errors(include_url=False)
             yield from problems_of(details, CommandAgent, agent, place)
+        yield from command_problems(agent, place)
 
 
 def _environment_problems(part: Part[EnvironmentEntry]) -> Iterator[Problem]:

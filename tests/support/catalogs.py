@@ -13,6 +13,8 @@ from runner_e2e.errors import CatalogError, Problem
 
 Tree = dict[str, Any]
 
+AGENT_SCRIPT = "agent.py"
+
 PROFILE: Tree = {
     "id": "scripted",
     "label": "Scripted agent",
@@ -26,7 +28,7 @@ PROFILE: Tree = {
     "supportedEnvironments": ["local", "daytona"],
     "expectedRuntimeMode": "native",
     "expectedRuntimeMetadata": {"adapterType": "process", "provider": "scripted"},
-    "agent": {"command": ["python", "agent.py"]},
+    "agent": {"command": ["python", AGENT_SCRIPT]},
 }
 
 TASK: Tree = {
@@ -153,11 +155,19 @@ def grid_tree(profiles: int, tasks: int, *, environments: tuple[str, ...] = ("lo
 
 
 def write_catalog(directory: Path, tree: Tree, name: str = "runner-e2e.yaml") -> Path:
-    """JSON is YAML, so that is what is written."""
+    """JSON is YAML, so that is what is written; the agent that it names is put beside it."""
     path = directory / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(tree, indent=1))
+    put_agent(path.parent)
     return path
+
+
+def put_agent(directory: Path) -> None:
+    """Put the file there that the profile's command names, unless there is one."""
+    script = directory / AGENT_SCRIPT
+    if not script.exists():
+        script.write_text("")
 
 
 def load_tree(directory: Path, tree: Tree) -> Catalog:

@@ -9,7 +9,7 @@ import pytest
 
 from runner_e2e.catalog import load_catalog
 from runner_e2e.errors import Problem
-from tests.support.catalogs import problems_of
+from tests.support.catalogs import problems_of, put_agent
 
 SOUND = """\
 schema: runner-e2e.catalog/v1
@@ -288,6 +288,7 @@ def broken(directory: Path, *faults: Fault) -> tuple[str, tuple[Problem, ...]]:
         text = text.replace(fault.old, fault.new)
     path = directory / "runner-e2e.yaml"
     path.write_text(text)
+    put_agent(directory)
     return text, problems_of(lambda: load_catalog(path))
 
 

@@ -22,7 +22,9 @@ SCHEMA = "runner-e2e.catalog/v1"
 
 
 def test_the_lists_of_included_files_are_joined(tmp_path: Path) -> None:
-    write_catalog(tmp_path, {"schema": SCHEMA, "profiles": [PROFILE]}, "agents/profiles.yaml")
+    # A file that a command names would be told apart by where it lies.
+    profile = {**PROFILE, "agent": {"command": ["agent"]}}
+    write_catalog(tmp_path, {"schema": SCHEMA, "profiles": [profile]}, "agents/profiles.yaml")
     write_catalog(tmp_path, {"schema": SCHEMA, "tasks": [TASK], "credentials": ["A"]}, "t.yaml")
     tree = {
         "schema": SCHEMA,
@@ -32,7 +34,7 @@ def test_the_lists_of_included_files_are_joined(tmp_path: Path) -> None:
         "suites": [SUITE],
     }
     split = load_tree(tmp_path, tree)
-    whole = load_tree(tmp_path / "whole", catalog_tree())
+    whole = load_tree(tmp_path / "whole", catalog_tree(profiles=[profile]))
     assert split.fingerprint == whole.fingerprint
     assert split.executions == whole.executions
     assert split.file.credentials == ("B", "A")

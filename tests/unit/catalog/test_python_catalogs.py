@@ -15,6 +15,7 @@ from tests.support.catalogs import (
     catalog_tree,
     load_tree,
     problems_of,
+    put_agent,
     write_catalog,
 )
 
@@ -28,6 +29,7 @@ TREE = json.loads(r'''%s''')
 
 def program(directory: Path, body: str, tree: object = None) -> Path:
     path = directory / "catalog_program.py"
+    put_agent(directory)
     path.write_text(HEADER % json.dumps(catalog_tree() if tree is None else tree) + body)
     return path
 
@@ -76,6 +78,7 @@ def line_of(path: Path, text: str) -> int:
 
 def test_a_fault_points_at_the_part_it_is_in(tmp_path: Path) -> None:
     path = tmp_path / "catalog_program.py"
+    put_agent(tmp_path)
     path.write_text(
         "from runner_e2e.contracts.catalog import CatalogFile\n"
         f"TASK = {TASK!r}\n"
