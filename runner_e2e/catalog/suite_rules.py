@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from runner_e2e.catalog.structure import Part
-from runner_e2e.catalog.wording import nearest
+from runner_e2e.catalog.wording import listed, nearest
 from runner_e2e.contracts.catalog import SuiteEntry
 from runner_e2e.contracts.scalars import MAX_EXECUTION_ID_BYTES
 from runner_e2e.errors import Problem
@@ -50,7 +50,7 @@ def suite_problems(part: Part[SuiteEntry], known: Known) -> Iterator[Problem]:
         for environment in suite.environments
         if environment.partition("/")[0] in (supported[profile] or ())
     ]
-    yield from _size_problems(part, pairs)
+    yield from _size_problems(part, pairs, known)
     yield from _reference_problems(part, pairs)
     yield from _length_problems(part, pairs)
 
@@ -86,7 +86,9 @@ def _cells(part: Part[SuiteEntry], pairs: Sequence[tuple[str, str]]) -> frozense
     )
 
 
-def _size_problems(part: Part[SuiteEntry], pairs: Sequence[tuple[str, str]]) -> Iterator[Problem]:
+def _size_problems(
+    part: Part[SuiteEntry], pairs: Sequence[tuple[str, str]], known: Known
+) -> Iterator[Problem]:
     suite = part.model
     product = len(pairs) * len(suite.tasks)
     if product > MAX_CELLS:
@@ -100,8 +102,21 @@ def _size_problems(part: Part[SuiteEntry], pairs: Sequence[tuple[str, str]]) -> 
         yield (part.place / "expectedMatrixSize").problem(
             f"the suite has {product - excluded} cells, not {suite.expected_matrix_size}: "
             f"{len(pairs)} supported pairs of profile and environment, {len(suite.tasks)} tasks, "
-            f"{excluded} excluded"
+            f"{excluded} excluded",
+            hint=_unsupported(part, known),
         )
+
+
+def _unsupported(part: Part[SuiteEntry], known: Known) -> str | None:
+    """Which profiles do not go with which environments of the suite, as a hint."""
+    wanted = {name.partition("/")[0] for name in part.model.environments}
+    said = []
+    for profile in part.model.profiles:
+        supported = known.supported.get(profile) or frozenset()
+        if missing := sorted(wanted - supported):
+            can = ", ".join(sorted(supported)) or "nothing"
+            said.append(f"{profile} supports {can} and not {', '.join(missing)}")
+    return listed(said) or None
 
 
 def _reference_problems(

@@ -14,8 +14,8 @@ from pydantic_core import ErrorDetails
 
 from runner_e2e.catalog.quoting import quotable
 from runner_e2e.catalog.source import Place
-from runner_e2e.contracts.base import lower_first
-from runner_e2e.contracts.scalars import SEGMENT
+from runner_e2e.contracts.base import lower_first, plainly
+from runner_e2e.contracts.scalars import PATTERN_WORDS, SEGMENT
 from runner_e2e.errors import Problem
 
 _QUOTED = re.compile(r"'([^']*)'")
@@ -117,9 +117,10 @@ def _words(detail: ErrorDetails) -> tuple[str, str | None]:
         for part, words in _PATTERNS:
             if part in context["pattern"]:
                 return f"{words}; not {said}", None
-        return f"must match {context['pattern']}; not {said}", None
-    message = lower_first(detail["msg"]).removeprefix("value error, ")
-    message = message.replace("input should", "must").replace("tuple", "list")
+        pattern = context["pattern"]
+        return f"must be {PATTERN_WORDS.get(pattern, f'a text like {pattern}')}; not {said}", None
+    message = lower_first(plainly(detail)).removeprefix("value error, ")
+    message = message.replace("input should", "must")
     if not isinstance(detail["input"], dict | list):
         message = f"{message}; not {said}"
     return message, None

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, Validat
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, ErrorDetails, PydanticSerializationError, core_schema
 
+from runner_e2e.contracts.scalars import PATTERN_WORDS
 from runner_e2e.errors import DocumentError
 
 T = TypeVar("T")
@@ -145,7 +146,7 @@ _PLAIN_STEP = re.compile(r"[A-Za-z0-9_$-]+(\.[A-Za-z0-9_$-]+)*")
 
 def explain(error: ValidationError, data: bytes) -> str:
     """One line per bad value, at most ten, each named by its path in ``data``."""
-    details = error.errors(include_url=False, include_context=False, include_input=False)
+    details = error.errors(include_url=False, include_input=False)
     if details[0]["type"] == "json_invalid":
         return f"{lower_first(details[0]['msg'])}; {_beginning(data)}"
     tree = json.loads(data)
@@ -168,10 +169,23 @@ def _beginning(data: bytes) -> str:
 
 def _quotable(detail: ErrorDetails) -> str:
     """The message in one short line. It may quote the document, which may be hostile."""
-    message = "".join(char if char.isprintable() else " " for char in detail["msg"])
+    message = "".join(char if char.isprintable() else " " for char in plainly(detail))
     if len(message) > MAX_REASON_CHARACTERS:
         message = message[:MAX_REASON_CHARACTERS] + "..."
     return message
+
+
+def plainly(detail: ErrorDetails) -> str:
+    """What pydantic found, where its own words are those of a programmer or a bare pattern."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "string_pattern_mismatch" and context["pattern"] in PATTERN_WORDS:
+        return f"Input should be {PATTERN_WORDS[context['pattern']]}"
+    if kind in {"too_short", "too_long"}:
+        few = kind == "too_short"
+        count = context["min_length" if few else "max_length"]
+        limit = "at least" if few else "at most"
+        return f"Input should have {limit} {count} item{'' if count == 1 else 's'}"
+    return re.sub("a valid (tuple|array)", "a list", detail["msg"])
 
 
 def _field(step: str) -> str:

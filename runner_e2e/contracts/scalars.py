@@ -7,8 +7,9 @@ reads tens of thousands of results and a Python call per field would double that
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, StringConstraints
 from pydantic import JsonValue as AnyJson
@@ -123,6 +124,25 @@ RelativePath = Annotated[
 The pattern keeps out what can never be right (absolute, backslash, control characters); whoever
 opens the path checks its parts with :func:`is_confined`.
 """
+
+
+def _pattern(kind: Any) -> str:
+    """The pattern of one of the texts above."""
+    (constraints,) = get_args(kind)[1:]
+    return str(constraints.pattern)
+
+
+PATTERN_WORDS: Mapping[str, str] = {
+    _pattern(Timestamp): "a timestamp such as 2026-11-30T20:05:42.123Z",
+    _pattern(HttpUrl): "an http or https address without user information",
+    _pattern(Sha256): "a SHA-256 of 64 lower-case hex digits",
+    _pattern(ItemId): "an id of lower-case letters, digits, - and _",
+    _pattern(ExecutionId): "an execution id, suite.profile.environment.case",
+    _pattern(ResultExecutionId): "an execution id, suite.profile.environment.case",
+    _pattern(CampaignId): "a campaign id of letters, digits, '.', '_' and '-'",
+    _pattern(RelativePath): "a relative path with '/' between its parts",
+}
+"""What a text of each pattern is, for who wrote another one."""
 
 
 def is_confined(path: str) -> bool:

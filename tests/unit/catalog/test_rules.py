@@ -528,3 +528,22 @@ def test_quarantine_names_a_cell_that_is_planned(tmp_path: Path) -> None:
     assert len(found) == 2
     assert "is in quarantine twice" in found[0]
     assert "the suite has no cell 'smoke.profile-0.local.case-1'" in found[1]
+
+
+def test_the_profiles_that_no_environment_of_the_suite_goes_with_are_named(tmp_path: Path) -> None:
+    tree = with_profile(supportedEnvironments=["daytona"])
+    (problem,) = problems_in(tmp_path, tree)
+
+    assert "0 supported pairs" in problem.message
+    assert problem.hint == "scripted supports daytona and not local"
+
+
+def test_a_list_that_is_none_or_empty_is_told_in_words_of_yaml(tmp_path: Path) -> None:
+    said = messages(tmp_path, with_agent(command="python")) + messages(
+        tmp_path, with_agent(command=[])
+    )
+
+    assert [message.partition(": ")[2] for message in said] == [
+        "must be a list; not 'python'",
+        "must have at least 1 item",
+    ]

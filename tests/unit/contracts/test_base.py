@@ -7,8 +7,9 @@ import re
 from typing import Annotated, Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, create_model
 
+from runner_e2e.contracts import scalars
 from runner_e2e.contracts.base import (
     MAX_REASONS,
     CatalogModel,
@@ -378,3 +379,35 @@ def test_the_kinds_of_matchers_are_the_contracts_fifteen() -> None:
     schema = TypeAdapter(Matcher).json_schema()
     assert len(schema["discriminator"]["mapping"]) == 15
     assert all(re.fullmatch(r"[a-z_]+", kind) for kind in schema["discriminator"]["mapping"])
+
+
+WRONG = "2026-13-01T00:00:00.000Z"
+SAID = {
+    scalars.Timestamp: "a timestamp such as 2026-11-30T20:05:42.123Z",
+    scalars.HttpUrl: "an http or https address",
+    scalars.Sha256: "64 lower-case hex digits",
+    scalars.ItemId: "an id of lower-case letters",
+    scalars.ExecutionId: "suite.profile.environment.case",
+    scalars.ResultExecutionId: "suite.profile.environment.case",
+    scalars.CampaignId: "a campaign id",
+    scalars.RelativePath: "a relative path",
+}
+
+
+@pytest.mark.parametrize("kind", SAID, ids=list(SAID.values()))
+def test_what_a_text_must_be_is_told_in_words_and_not_as_a_pattern(kind: Any) -> None:
+    model = create_model("Holder", __base__=Document, value=(kind, ...))
+    wrong = "/" if kind is scalars.CampaignId else f"/{WRONG}"
+    with pytest.raises(DocumentError) as caught:
+        parse(model, json.dumps({"value": wrong}).encode(), "x.json")
+
+    assert SAID[kind] in caught.value.message
+    assert "pattern" not in caught.value.message
+
+
+def test_what_is_no_list_or_too_short_a_list_is_told_in_words_of_json() -> None:
+    kind = Annotated[tuple[int, ...], Field(min_length=1, max_length=2)]
+    model = create_model("Holder", __base__=Document, value=(kind, ...))
+    for value, words in (("x", "a list"), ([], "at least 1 item"), ([1, 2, 3], "at most 2 items")):
+        with pytest.raises(DocumentError, match=f"{words}$"):
+            parse(model, json.dumps({"value": value}).encode(), "x.json")
