@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from runner_e2e.billing import Lease
 from runner_e2e.catalog import Variables, load_catalog, render_task
 from runner_e2e.contracts.catalog import MatrixExecution
 from runner_e2e.contracts.vocabulary import EnvironmentId, LeaseOutcome
@@ -85,7 +86,8 @@ class ScriptedWorkplace:
     environment_id: EnvironmentId = "local"
     orders: list[TurnOrder] = field(default_factory=list)
     forgotten: int = 0
-    leases: tuple[LeaseOutcome, ...] = ()
+    outcomes: tuple[LeaseOutcome, ...] = ()
+    """How the place of each turn came to be, where it is one that can tell."""
 
     @property
     def workspace_path(self) -> str:
@@ -111,7 +113,11 @@ class ScriptedWorkplace:
         self.forgotten += 1
 
     def lease_of(self, turn: int) -> LeaseOutcome:
-        return self.leases[turn - 1] if self.leases else "unknown"
+        return self.outcomes[turn - 1] if self.outcomes else "unknown"
+
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        return ()
 
     def close(self) -> CleanupReport:
         return CleanupReport()

@@ -234,7 +234,7 @@ def test_a_lost_lease_fails_a_warm_case_where_leases_are_seen(tmp_path: Path) ->
 
     play = Play.of(tmp_path, flow="warm_three_turn", **FLOWS["warm_three_turn"])
     place = play.place(write, write, write)
-    place.leases = ("created", "resumed", "replacement")
+    place.outcomes = ("created", "resumed", "replacement")
     session = play.session(place)
     session.capabilities = session.capabilities | {Capability.LEASES}
     outcome = play.drive(session)
