@@ -50,6 +50,10 @@ class FakeSandbox:
 
     def end(self) -> None:
         """End every process of it, also those that ran away, and forget its files."""
+        for process in self.commands.values():
+            # Not by its environment: between fork and exec it still has ours.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         needle = f"{_MARK}={self.id}".encode()
         for entry in Path("/proc").iterdir():
             with suppress(OSError):

@@ -87,7 +87,14 @@ class Hang:
     when: Literal["headers", "stream"] = "headers"
 
 
-Step = Say | UseTool | Refuse | Hang
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Answer each request from here on with the step that a function chooses."""
+
+    choose: Callable[[Request], Say | UseTool | Refuse | Hang]
+
+
+Step = Say | UseTool | Refuse | Hang | Choose
 FOR_EVER = 1_000_000
 
 
@@ -127,6 +134,8 @@ class FakeModel:
 
 
 def _expanded(step: Step) -> Iterator[Step]:
+    if isinstance(step, Choose):
+        return itertools.repeat(step)
     return itertools.repeat(step, step.times) if isinstance(step, Refuse) else iter((step,))
 
 
@@ -193,6 +202,8 @@ class _Handler(BaseHTTPRequestHandler):
                     self._stream([next(dialect("", None, request))])
                 self.model.closing.wait()
                 self.close_connection = True
+            case Choose():
+                self._answer(step.choose(request), request, dialect)
             case Say():
                 text = step.text if isinstance(step.text, str) else step.text(request)
                 self._stream(dialect(text, None, request))

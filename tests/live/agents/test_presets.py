@@ -18,7 +18,16 @@ from tests.support.agent_runs import (
     Agent,
     run_preset,
 )
-from tests.support.fake_model import FOR_EVER, TOKENS, Hang, Refuse, Request, Say, fake_model
+from tests.support.fake_model import (
+    FOR_EVER,
+    TOKENS,
+    Choose,
+    Hang,
+    Refuse,
+    Request,
+    Say,
+    fake_model,
+)
 
 every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.preset)
 
@@ -179,11 +188,15 @@ def test_what_the_profile_adds_has_the_last_word(tmp_path: Path) -> None:
 
 @quick_to_give_up
 def test_a_session_whose_first_turn_was_stopped_goes_on(tmp_path: Path, agent: Agent) -> None:
-    with fake_model(Hang("stream"), Say(marker)) as model:
+    def answer(request: Request) -> Hang | Say:
+        return Say(marker) if "Go on." in request.text else Hang("stream")
+
+    with fake_model(Choose(answer)) as model:
         ran = run_preset(
             tmp_path,
             agent,
             model,
+            timeout_ms=20_000,
             flow="agent_chat",
             runs=2,
             flowOptions={"script": [{"stop": {}}, {"say": "Go on."}]},
