@@ -210,6 +210,16 @@ class ZipTree:
         if problem and not names:
             raise Unreadable(problem)
 
+    def files(self) -> tuple[str, ...]:
+        """List every file. Raises :class:`Unreadable` where one member's name is unsafe."""
+        members = self._open().infolist()
+        if len(members) > MAX_ZIP_MEMBERS:
+            raise Unreadable(f"the archive has {len(members):,} members")
+        problem = name_problem(members)
+        if problem:
+            raise Unreadable(problem)
+        return tuple(member.filename for member in members if not member.is_dir())
+
     def read(self, path: str, limit: int) -> bytes:
         """Inflate one member, never beyond ``limit``."""
         archive = self._open()

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runner_e2e.cli import options, output
+from runner_e2e.errors import UsageError
 
 if TYPE_CHECKING:
+    from contextlib import ExitStack
+
     from runner_e2e.publishing import Destination
 
 DEFAULT_BRANCH = "runner-e2e"
@@ -31,8 +34,15 @@ MainBranch = Annotated[
 
 def publish(
     report: Annotated[
-        Path, typer.Argument(metavar="REPORT", help="What aggregate wrote.", show_default=False)
-    ],
+        Path | None,
+        typer.Argument(metavar="[REPORT]", help="What aggregate wrote.", show_default=False),
+    ] = None,
+    from_run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN_ID", help="The report of a workflow run; or github:OWNER/REPO/RUN_ID."
+        ),
+    ] = None,
     branch: Branch = DEFAULT_BRANCH,
     remote: Remote = "origin",
     prefix: Prefix = "",
@@ -44,10 +54,14 @@ def publish(
     json: options.Json = False,
 ) -> None:
     """Publish a campaign. Repeating it changes nothing; the checkout is never touched."""
+    from contextlib import ExitStack
+
     from runner_e2e.publishing import publish as publish_report
 
     destination = destination_from(branch, remote, prefix, base_url, default_branch)
-    done = publish_report(report, destination, dry_run=dry_run)
+    with ExitStack() as stack:
+        directory = report_of(report, from_run, stack)
+        done = publish_report(directory, destination, dry_run=dry_run)
     if json:
         output.answer_json(
             {
@@ -72,6 +86,32 @@ def publish(
     for warning in done.warnings:
         output.narrate(f"warning: {warning}")
     output.answer(said[done.status] + (f"\n{done.url}" if done.url else ""))
+
+
+def report_of(report: Path | None, from_run: str | None, stack: ExitStack) -> Path:
+    """Find the report: on this machine, or the one that a workflow run kept."""
+    from tempfile import TemporaryDirectory
+
+    from runner_e2e.cli.aggregate import RUN, open_run
+
+    if report is not None and from_run is None:
+        return report
+    if from_run is None or report is not None:
+        raise UsageError(
+            "publish takes one report",
+            hint="name the directory that aggregate wrote, or a run with --from-run",
+        )
+    if not from_run.startswith(RUN):
+        repository = os.environ.get("GITHUB_REPOSITORY")
+        if not repository:
+            raise UsageError(
+                f"--from-run {from_run} does not say whose run that is",
+                hint="write github:OWNER/REPO/RUN_ID, or set GITHUB_REPOSITORY",
+            )
+        from_run = f"{RUN}{repository}/{from_run}"
+    directory = Path(stack.enter_context(TemporaryDirectory(prefix="runner-e2e-report-")))
+    open_run(from_run, stack).report(directory)
+    return directory
 
 
 def destination_from(

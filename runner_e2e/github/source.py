@@ -20,6 +20,7 @@ from runner_e2e.campaigns import Broken, JobHistory, Tree, Unreadable, ZipTree
 from runner_e2e.contracts.base import dump_tree
 from runner_e2e.contracts.plan import Plan, read_plan
 from runner_e2e.errors import UsageError
+from runner_e2e.evidence.files import write_atomically
 from runner_e2e.github.downloads import MAX_PARALLEL, MIB, Downloads
 from runner_e2e.github.errors import GithubError
 from runner_e2e.github.patience import Patience, SystemWait, Wait, minutes
@@ -37,6 +38,8 @@ from runner_e2e.github.server import GithubServer
 SCHEME = "github:"
 RESULT_NAME = "runner-e2e-result-"
 PLAN_NAME = re.compile(r"runner-e2e-plan-a([1-9][0-9]{0,8})")
+REPORT_NAME = re.compile(r"runner-e2e-report-a([1-9][0-9]{0,8})")
+MAX_REPORT_BYTES = 512 * MIB
 MAX_PLAN_BYTES = 128 * MIB
 MAX_TOTAL_BYTES = 8 * 1024 * MIB
 """Of all result archives of a run; past it the rest is refused, cell by cell."""
@@ -87,7 +90,7 @@ class RunSource:
         self._api = GithubApi(server, locator.repository, self._patience)
         self._downloads = Downloads(self._api)
         self._resources = ExitStack()
-        self._fetched: dict[int, Tree | Broken] = {}
+        self._fetched: dict[int, ZipTree | Broken] = {}
 
     def __enter__(self) -> Self:
         """Make the directory."""
@@ -168,6 +171,36 @@ class RunSource:
         finally:
             tree.close()
 
+    def report(self, into: Path) -> None:
+        """Write the files of the newest report below ``into``, an empty directory.
+
+        Raises :class:`GithubError` when there is none or when it cannot be read whole.
+        """
+        reports = {
+            int(found[1]): artifact
+            for artifact in self._listed
+            if (found := REPORT_NAME.fullmatch(artifact.name))
+        }
+        if not reports:
+            raise GithubError(
+                f"run {self._locator.run_id} of {self._locator.repository} has no report",
+                hint="aggregate its results: runner-e2e aggregate github:OWNER/REPO/RUN_ID",
+            )
+        artifact = reports[max(reports)]
+        tree = self._fetch(artifact, artifact.name, self._directory, left=0)
+        if isinstance(tree, Broken):
+            raise GithubError(f"{tree.name}: {tree.reason}")
+        left = MAX_REPORT_BYTES
+        try:
+            for name in tree.files():
+                data = tree.read(name, left)
+                left -= len(data)
+                write_atomically(into / name, data)
+        except Unreadable as error:
+            raise GithubError(f"{tree.name}: {error}") from None
+        finally:
+            tree.close()
+
     def artifacts(self) -> Iterator[Tree | Broken]:
         """Yield the result artifacts of all attempts, in the order of their names."""
         results = sorted(
@@ -205,7 +238,7 @@ class RunSource:
 
     def _fetch(
         self, artifact: Artifact, label: str, directory: Path, *, left: int
-    ) -> Tree | Broken:
+    ) -> ZipTree | Broken:
         if left < 0:
             reason = "the run's other artifacts used up what may be downloaded in all"
             return Broken(name=label, state="corrupt", reason=reason)
