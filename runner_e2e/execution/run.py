@@ -10,6 +10,7 @@ from pathlib import Path
 
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.job_record import AttemptRecord
+from runner_e2e.contracts.result import Result
 from runner_e2e.environments import TemporaryRoot
 from runner_e2e.evidence import write_atomically
 from runner_e2e.execution.agent import Secrets
@@ -36,6 +37,8 @@ from runner_e2e.failures import (
 
 INTERRUPTED = "interrupted"
 REPEAT_FILE = "repeat.json"
+GRAVE = ("secret_leak", "cleanup_failure")
+"""What a repeat must not do either, the worst first."""
 RESERVE_S = 180.0
 """What a job needs after its last attempt: packing, upload."""
 
@@ -102,8 +105,10 @@ class _Job:
             finished_at=now(),
             files=digests(request.out),
         )
-        if not interrupted and self._repeat(secrets, packer, recorder):
-            # A job that is cut off among its repeats has its result and its record already.
+        # A job that is cut off among its repeats has its result and its record already.
+        repeats = [] if interrupted else self._repeat(secrets, packer, recorder)
+        if repeats:
+            result = self._graver(result, repeats, packer, recorder)
             record = recorder.write("finished", finished_at=now(), files=digests(request.out))
         return RunOutcome(result=result, record=record)
 
@@ -115,12 +120,36 @@ class _Job:
         spent = sum(bill.observed_and_estimated_cost_usd for bill in bills if bill)
         return self.request.max_cost_usd - spent
 
-    def _repeat(self, secrets: Secrets, packer: Packer, recorder: Recorder) -> int:
-        """Repeat a final failure of the candidate until one passes; how often it was."""
+    def _graver(
+        self, result: Result, repeats: Sequence[Judged], packer: Packer, recorder: Recorder
+    ) -> Result:
+        """The result, where no repeat did what no execution may: leak, or leave something behind.
+
+        A repeat says nothing else about the execution, but it is a part of it.
+        """
+        failures = [one.failure for one in repeats if one.failure]
+        grave = [one for kind in GRAVE for one in failures if one.failure_class == kind]
+        judged = self.judged[-1]
+        if not grave or judged.failure is None:
+            return result
+        message = f"{grave[0].message} (in a repeat)\n{judged.failure.message}"
+        self.judged[-1] = replace(
+            judged,
+            failure=replace(grave[0], message=message),
+            clean=judged.clean and all(one.clean for one in repeats),
+        )
+        result, _ = packer.clean(result_of(self.request, self.judged))
+        packer.write(self._directory(len(self.judged)), result, judged.manifest)
+        recorder.attempts[-1] = self._record(self.judged[-1])
+        write_atomically(self.request.out / RESULT_FILE, dump(result))
+        return result
+
+    def _repeat(self, secrets: Secrets, packer: Packer, recorder: Recorder) -> list[Judged]:
+        """Repeat a final failure of the candidate until one passes."""
         request, failure = self.request, self.judged[-1].failure
-        if failure is None or not POLICY[failure.failure_class].measured:
-            return 0
         repeats: list[Judged] = []
+        if failure is None or not POLICY[failure.failure_class].measured:
+            return repeats
         for count in range(1, request.repeats + 1):
             refusal = self._why_no_repeat(repeats)
             if refusal is not None:
@@ -138,7 +167,7 @@ class _Job:
             if repeats[-1].failure is None:
                 break
         self._note_overrun(recorder, repeats)
-        return len(repeats)
+        return repeats
 
     def _note_overrun(self, recorder: Recorder, repeats: Sequence[Judged] = ()) -> None:
         cap = self.request.max_cost_usd

@@ -12,6 +12,7 @@ import pytest
 from runner_e2e.contracts.base import parse
 from runner_e2e.contracts.evidence import EvidenceManifest
 from runner_e2e.contracts.insights import Insights
+from runner_e2e.contracts.result import Result
 from tests.support.executions import ANSWER, ID, Ran, run_agent, write_catalog
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -211,3 +212,23 @@ def test_a_spent_cap_stops_retries_and_repeats_and_the_overrun_is_told(
         assert cli("aggregate", place, "--plan", plan, "--out", report)[0] == 0
         told = (report / "summary.md").read_text()
         assert told.count("1 cell over the cost allowed") == overran
+
+
+def test_a_secret_that_only_a_repeat_prints_is_a_leak_of_the_execution(tmp_path: Path) -> None:
+    secret = "correct-horse-battery-staple"
+    leaking = f"{WRONG}if turn['attempt'] > 1: say(os.environ['KEY'])\n"
+    ran = run_agent(
+        tmp_path,
+        leaking,
+        repeats=1,
+        env={"KEY": {"$secretRef": "OPENAI_API_KEY"}},
+        environ={"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": secret},
+    )
+    assert ran.result.failure_class == "secret_leak"
+    assert ran.result.attempt == 1
+    assert ran.record.attempts[-1].failure_class == "secret_leak"
+    written = parse(Result, (ran.out / "attempt-1" / "result.json").read_bytes(), "result")
+    assert written == ran.result
+    assert not any(
+        secret.encode() in path.read_bytes() for path in ran.out.rglob("*") if path.is_file()
+    )
