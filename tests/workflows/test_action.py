@@ -82,6 +82,14 @@ def test_an_input_that_is_not_filled_in_is_no_option(tmp_path: Path) -> None:
             ["run", "--id=smoke.p.local.c", f"--definition-hash={'a' * 64}"],
         ),
         (
+            {"command": "run", "id": "smoke.p.local.c", "confirm": "2", "confirm-budget": "0.5"},
+            ["run", "--id=smoke.p.local.c", "--confirm=2", "--confirm-budget=0.5"],
+        ),
+        (
+            {"command": "plan", "suite": "a", "confirm": "2"},
+            ["plan", "--format=github", "--suite=a", "--confirm=2"],
+        ),
+        (
             {"command": "aggregate", "plan": "p.json", "results": "r", "out": "o"},
             ["aggregate", "--plan=p.json", "--out=o", "--", "r"],
         ),

@@ -32,6 +32,25 @@ def test_github_gets_byte_identical_copies_of_what_may_be_called() -> None:
         assert copy.read_bytes() == (PROJECT / "workflows" / name).read_bytes()
 
 
+def test_a_leg_gets_what_the_plan_says_of_retries_and_repeats() -> None:
+    legs = [
+        (job["env"], step["with"])
+        for name in CALLABLE
+        for job in load(PROJECT / "workflows" / name)["jobs"].values()
+        for step in job.get("steps", ())
+        if step.get("with", {}).get("command") == "run"
+    ]
+    assert len(legs) == 2
+    for environ, given in legs:
+        for name in ("max-retries", "confirm", "confirm-budget"):
+            variable = name.upper().replace("-", "_")
+            assert given[name] == f"${{{{ env.{variable} }}}}"
+            assert environ[variable] in {
+                f"${{{{ needs.plan.outputs.{variable.lower()} }}}}",
+                f"${{{{ inputs.{name} }}}}",
+            }
+
+
 def test_campaigns_recognise_an_upload_by_the_name_of_its_step() -> None:
     uploads = [
         step["name"].lower()
