@@ -28,7 +28,9 @@ from runner_e2e.contracts.result import MatcherResult, Result, TurnTiming
 from runner_e2e.evidence.files import write_atomically
 from runner_e2e.memory import without_garbage_search
 from runner_e2e.reports import junit_xml, summary_markdown
-from tests.support.documents import later, make_plan, make_result, make_usage, write_cell
+from tests.support.artifacts import write_cell
+from tests.support.costs import make_usage
+from tests.support.documents import later, make_plan, make_result
 
 CELLS = 10_000
 TIMES_ORJSON = 3

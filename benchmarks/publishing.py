@@ -36,8 +36,8 @@ from runner_e2e.reports import junit_xml, summary_markdown
 from runner_e2e.site import campaign_page
 from tests.e2e.publishing.git_server import TOKEN, git_server
 from tests.e2e.publishing.support import BRANCH, Bare, clean_environment, git, run_url
+from tests.support.artifacts import digest_of
 from tests.support.documents import (
-    digest_of,
     later,
     make_campaign,
     make_campaign_source,

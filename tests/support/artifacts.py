@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import zipfile
@@ -11,15 +12,18 @@ from typing import Any, Literal, get_args
 
 from runner_e2e.campaigns import Aggregate, JobHistory, aggregate, collect, write_report
 from runner_e2e.contracts.base import dump
+from runner_e2e.contracts.evidence import FileDigest
+from runner_e2e.contracts.job_record import JOB_RECORD_V1, AttemptRecord, JobRecord
 from runner_e2e.contracts.plan import Plan
+from runner_e2e.contracts.result import Result
 from tests.support.documents import (
     RUN_ID,
+    START,
+    definition_hash,
     later,
-    make_job_record,
     make_plan,
     make_result,
     make_source,
-    write_cell,
 )
 
 Event = Literal[
@@ -29,6 +33,97 @@ Event = Literal[
 
 EVENTS: tuple[Event, ...] = get_args(Event)
 CAMPAIGN_ID = f"gha-{RUN_ID}-9"
+
+
+def make_attempt_record(result: Result, *, code: str | None = None) -> AttemptRecord:
+    """The job record's line about one attempt, as ``run`` writes it beside ``result``."""
+    return AttemptRecord(
+        attempt=result.attempt,
+        status=result.status,
+        failure_class=result.failure_class,
+        code=code,
+        started_at=result.started_at,
+        finished_at=result.finished_at,
+        billing=result.billing,
+    )
+
+
+def make_job_record(
+    result: Result | str,
+    *,
+    plan: Plan | None = None,
+    run_attempt: int = 1,
+    state: Literal["started", "finished", "interrupted"] = "finished",
+    code: str | None = None,
+    files: Iterable[FileDigest] = (),
+    **changes: Any,
+) -> JobRecord:
+    """The record beside ``result``, or of a job of that id that left no result."""
+    ended = isinstance(result, Result)
+    execution_id = result.execution_id if isinstance(result, Result) else result
+    suite = execution_id.split(".")[0]
+    values: dict[str, Any] = {
+        "schema_": JOB_RECORD_V1,
+        "execution_id": execution_id,
+        "plan_digest": None if plan is None else plan.digest,
+        "suite_definition_hash": definition_hash(suite),
+        "source": make_source(),
+        "run_id": RUN_ID,
+        "run_attempt": run_attempt,
+        "state": state if ended else "started",
+        "started_at": START,
+        "finished_at": None,
+        "attempts": (),
+        "resources": (),
+        "files": tuple(files),
+    }
+    if isinstance(result, Result):
+        values |= {
+            "suite_definition_hash": result.suite_definition_hash,
+            "source": result.source,
+            "started_at": result.started_at,
+            "finished_at": result.finished_at,
+            "attempts": (make_attempt_record(result, code=code),),
+        }
+    return JobRecord(**values | changes)
+
+
+def digest_of(path: str, data: bytes) -> FileDigest:
+    """A job record's line about one file."""
+    return FileDigest(path=path, sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
+
+
+def write_cell(
+    directory: Path,
+    result: Result,
+    *,
+    plan: Plan | None = None,
+    run_attempt: int = 1,
+    code: str | None = None,
+    files: dict[str, bytes] | None = None,
+    **changes: Any,
+) -> JobRecord:
+    """Lay a result artifact into ``directory`` as ``run`` does: results, record, ``files``.
+
+    ``changes`` go to the job record. Every file written stands in it with its digest.
+    """
+    content = {
+        "result.json": dump(result),
+        f"attempt-{result.attempt}/result.json": dump(result),
+    } | (files or {})
+    record = make_job_record(
+        result,
+        plan=plan,
+        run_attempt=run_attempt,
+        code=code,
+        files=[digest_of(path, data) for path, data in content.items()],
+        **changes,
+    )
+    for path, data in (content | {"job-record.json": dump(record)}).items():
+        target = directory / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    return record
 
 
 def artifact_name(execution_id: str, run_attempt: int) -> str:

@@ -7,20 +7,12 @@ wire document read from disk is made with ``dump`` of what a builder returns.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, Literal
 
 from runner_e2e.billing import result_billing, sum_billing
-from runner_e2e.contracts.base import dump
-from runner_e2e.contracts.billing import (
-    BillingSummary,
-    LlmUsage,
-    RuntimeUsage,
-)
 from runner_e2e.contracts.campaign import CAMPAIGN_V2, Campaign, SuiteSummary
-from runner_e2e.contracts.evidence import FileDigest
 from runner_e2e.contracts.insights import (
     INSIGHTS_V1,
     CellInsight,
@@ -29,7 +21,6 @@ from runner_e2e.contracts.insights import (
     Coverage,
     Insights,
 )
-from runner_e2e.contracts.job_record import JOB_RECORD_V1, AttemptRecord, JobRecord
 from runner_e2e.contracts.plan import (
     PLAN_V1,
     CampaignSource,
@@ -48,6 +39,7 @@ from runner_e2e.contracts.plan import (
 from runner_e2e.contracts.result import RESULT_V2, Result, Source
 from runner_e2e.contracts.timestamps import format_timestamp, parse_timestamp
 from runner_e2e.contracts.vocabulary import EXECUTED_STATES, CellState, EnvironmentId, FailureClass
+from tests.support.costs import make_billing, make_runtime_usage, make_usage
 
 START = "2026-11-30T02:00:00.000Z"
 """When everything in a built document begins."""
@@ -83,81 +75,6 @@ def make_campaign_source(**changes: Any) -> CampaignSource:
 
 LOCAL_SOURCE = CampaignSource(sha=None, ref=None, workflow_run_url=None, event_name=None)
 """A run on one's own machine, outside of a repository."""
-
-
-def make_llm_usage(*, cost: float | None = 0.02, runs: int = 1, tokens: int = 1_200) -> LlmUsage:
-    """``cost`` in US dollars, ``None`` where the provider did not report one."""
-    return LlmUsage(
-        run_count=runs,
-        runs_with_token_usage=runs if tokens else 0,
-        runs_with_reported_cost=0 if cost is None else runs,
-        input_tokens=tokens - tokens // 6,
-        output_tokens=tokens // 6,
-        cached_input_tokens=0,
-        total_tokens=tokens,
-        reported_cost_usd=cost or 0,
-        cost_status="reported" if cost is not None else ("unpriced" if tokens else "unavailable"),
-    )
-
-
-def make_usage(*, cost: float | None = 0.02, tokens: int = 1_200) -> dict[str, Any]:
-    """What an agent reports of one run, from which ``make_llm_usage`` follows."""
-    usage: dict[str, Any] = {
-        "inputTokens": tokens - tokens // 6,
-        "outputTokens": tokens // 6,
-        "cachedInputTokens": 0,
-    }
-    return usage if cost is None else usage | {"costUsd": cost}
-
-
-def make_runtime_usage(
-    environment: EnvironmentId = "local", *, duration_ms: int = 60_000
-) -> RuntimeUsage:
-    """What the environment was used for; daytona has one lease at list price."""
-    if environment == "local":
-        return RuntimeUsage(
-            provider="local",
-            agent_run_duration_ms=duration_ms,
-            lease_duration_ms=None,
-            lease_count=0,
-            cost_status="not_metered",
-            cost_source="local_not_metered",
-        )
-    return RuntimeUsage(
-        provider="daytona",
-        agent_run_duration_ms=duration_ms,
-        lease_duration_ms=duration_ms,
-        lease_count=1,
-        cpu_cores=4,
-        memoryGiB=4,
-        diskGiB=10,
-        estimated_list_cost_usd=round(0.26748 * duration_ms / 3_600_000, 6),
-        cost_status="estimated",
-        cost_source="daytona_public_list_price",
-        pricing_as_of="2026-08-27",
-        pricing_url="https://www.daytona.io/pricing",
-    )
-
-
-def make_billing(
-    environment: EnvironmentId = "local",
-    *,
-    cost: float | None = 0.02,
-    tokens: int = 1_200,
-    duration_ms: int = 60_000,
-) -> BillingSummary:
-    """One execution's cost."""
-    llm = make_llm_usage(cost=cost, tokens=tokens)
-    runtime = make_runtime_usage(environment, duration_ms=duration_ms)
-    estimate = runtime.estimated_list_cost_usd or 0
-    return BillingSummary(
-        llm=llm,
-        runtime=runtime,
-        reported_cost_usd=llm.reported_cost_usd,
-        estimated_runtime_cost_usd=estimate,
-        observed_and_estimated_cost_usd=llm.reported_cost_usd + estimate,
-        complete=cost is not None and tokens > 0,
-    )
 
 
 def make_result(
@@ -205,59 +122,6 @@ def make_result(
         "cleanup": "passed",
     }
     return Result(**values | changes)
-
-
-def make_attempt_record(result: Result, *, code: str | None = None) -> AttemptRecord:
-    """The job record's line about one attempt, as ``run`` writes it beside ``result``."""
-    return AttemptRecord(
-        attempt=result.attempt,
-        status=result.status,
-        failure_class=result.failure_class,
-        code=code,
-        started_at=result.started_at,
-        finished_at=result.finished_at,
-        billing=result.billing,
-    )
-
-
-def make_job_record(
-    result: Result | str,
-    *,
-    plan: Plan | None = None,
-    run_attempt: int = 1,
-    state: Literal["started", "finished", "interrupted"] = "finished",
-    code: str | None = None,
-    files: Iterable[FileDigest] = (),
-    **changes: Any,
-) -> JobRecord:
-    """The record beside ``result``, or of a job of that id that left no result."""
-    ended = isinstance(result, Result)
-    execution_id = result.execution_id if isinstance(result, Result) else result
-    suite = execution_id.split(".")[0]
-    values: dict[str, Any] = {
-        "schema_": JOB_RECORD_V1,
-        "execution_id": execution_id,
-        "plan_digest": None if plan is None else plan.digest,
-        "suite_definition_hash": definition_hash(suite),
-        "source": make_source(),
-        "run_id": RUN_ID,
-        "run_attempt": run_attempt,
-        "state": state if ended else "started",
-        "started_at": START,
-        "finished_at": None,
-        "attempts": (),
-        "resources": (),
-        "files": tuple(files),
-    }
-    if isinstance(result, Result):
-        values |= {
-            "suite_definition_hash": result.suite_definition_hash,
-            "source": result.source,
-            "started_at": result.started_at,
-            "finished_at": result.finished_at,
-            "attempts": (make_attempt_record(result, code=code),),
-        }
-    return JobRecord(**values | changes)
 
 
 def make_planned_suite(suite_id: str, ids: Sequence[str], **changes: Any) -> PlannedSuite:
@@ -461,41 +325,3 @@ def make_insights(
             unpriced=campaign.billing.llm.run_count - campaign.billing.llm.runs_with_reported_cost,
         ),
     )
-
-
-def digest_of(path: str, data: bytes) -> FileDigest:
-    """A job record's line about one file."""
-    return FileDigest(path=path, sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
-
-
-def write_cell(
-    directory: Path,
-    result: Result,
-    *,
-    plan: Plan | None = None,
-    run_attempt: int = 1,
-    code: str | None = None,
-    files: dict[str, bytes] | None = None,
-    **changes: Any,
-) -> JobRecord:
-    """Lay a result artifact into ``directory`` as ``run`` does: results, record, ``files``.
-
-    ``changes`` go to the job record. Every file written stands in it with its digest.
-    """
-    content = {
-        "result.json": dump(result),
-        f"attempt-{result.attempt}/result.json": dump(result),
-    } | (files or {})
-    record = make_job_record(
-        result,
-        plan=plan,
-        run_attempt=run_attempt,
-        code=code,
-        files=[digest_of(path, data) for path, data in content.items()],
-        **changes,
-    )
-    for path, data in (content | {"job-record.json": dump(record)}).items():
-        target = directory / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
-    return record

@@ -18,10 +18,10 @@ from runner_e2e.contracts.plan import (
 )
 from runner_e2e.contracts.result import MatcherResult, Result, Screenshot, TurnTiming
 from runner_e2e.contracts.vocabulary import CellState
+from tests.support.artifacts import digest_of
 from tests.support.documents import (
     START,
     definition_hash,
-    digest_of,
     later,
     make_campaign,
     make_insights,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from runner_e2e.billing import billing_words
 from runner_e2e.wording import UNKNOWN, brief, cell, cost, duration, money, one_line, visible
-from tests.support.documents import make_billing
+from tests.support.costs import make_billing
 
 
 @pytest.mark.parametrize(

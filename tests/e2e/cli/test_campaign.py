@@ -15,6 +15,7 @@ import pytest
 
 from runner_e2e.cli import main
 from runner_e2e.errors import ExitCode
+from tests.support.artifacts import make_jobs
 from tests.support.echo import ECHO, catalog, task, write_catalog
 
 COUNTING = ECHO + "open({path!r}, 'a').write('x')\n"
@@ -213,10 +214,17 @@ from pathlib import Path
 from runner_e2e import campaigns, history, site
 from runner_e2e.contracts.base import parse
 from runner_e2e.contracts.plan import Plan
-from runner_e2e.publishing import build_bundle
+from runner_e2e.publishing import build_bundle, render_site
+from runner_e2e.publishing.lanes import lane_files
 
 CLOCKS = {"time", "time_ns", "monotonic", "perf_counter", "now", "utcnow", "today"}
-GUARDED = ("runner_e2e.campaigns", "runner_e2e.history", "runner_e2e.site")
+GUARDED = (
+    "runner_e2e.campaigns",
+    "runner_e2e.history",
+    "runner_e2e.insights",
+    "runner_e2e.publishing.lanes",
+    "runner_e2e.site",
+)
 
 def guard(frame, event, argument):
     # A call of C code has no frame of its own: the frame is the caller's.
@@ -225,7 +233,7 @@ def guard(frame, event, argument):
     if frame.f_globals.get("__name__", "").startswith(GUARDED):
         raise AssertionError("a clock was read in " + frame.f_globals["__name__"])
 
-out, again = map(Path, sys.argv[1:])
+out, again, once_more, jobs_file = map(Path, sys.argv[1:])
 plan = parse(Plan, (out / "plan.json").read_bytes(), "plan.json")
 manifest = build_bundle(out / "report").manifest
 for clock in ("time.time()", "datetime.datetime.now()"):
@@ -239,11 +247,22 @@ sys.setprofile(guard)
 merged = campaigns.aggregate(plan, campaigns.collect([out / "results"], plan), campaign_id="c-1")
 campaigns.write_report(merged, plan, again)
 site.campaign_page(merged.campaign, merged.insights, plan)
-past = history.History.empty().add(
-    merged.campaign, merged.insights, plan, manifest, public_url="u", lane=None
-)
-past.files()
-site.history_pages(past.index, past.rows, past.series)
+jobs = campaigns.JobHistory.parse(jobs_file.read_bytes(), "jobs.json")
+for paths, target in (([out / "results"], again), ([again], once_more)):
+    judged = campaigns.aggregate(
+        plan, campaigns.collect(paths, plan), campaign_id="c-1", jobs=jobs
+    )
+    campaigns.write_report(judged, plan, target)
+states = [cell.state for cell in judged.insights.cells]
+for lane in (None, "pr-7"):
+    past = history.History.empty(lane).add(
+        merged.campaign, merged.insights, plan, manifest, public_url="u", lane=lane
+    )
+    lane_files(past, render_site)
+past = history.History.read(past.files().get, "pr-7").pruned({"c-1"})
+lane_files(past, render_site)
+sys.setprofile(None)
+print(*states)
 print("read no clock")
 """
 
@@ -252,13 +271,20 @@ def test_no_clock_is_read_where_the_past_is_merged(tmp_path: Path) -> None:
     path = write_catalog(tmp_path, catalog(task("hello"), task("wrong", expected="no")))
     out = tmp_path / "out"
     main.run(["campaign", "-c", str(path), "--all", "--out", str(out)])
+    jobs = tmp_path / "jobs.json"
+    rows: list[dict[str, object]] = [
+        {"name": "first.echo.local.hello"},
+        {"name": "first.echo.local.wrong", "conclusion": "cancelled", "run_attempt": 2},
+    ]
+    jobs.write_bytes(make_jobs(rows, attempts=2))
+    reports = (str(tmp_path / "again"), str(tmp_path / "once more"))
     done = subprocess.run(
-        [sys.executable, "-c", NO_CLOCK, str(out), str(tmp_path / "again")],
+        [sys.executable, "-c", NO_CLOCK, str(out), *reports, str(jobs)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stdout == "read no clock\n", done.stderr
+    assert done.stdout == "passed cancelled\nread no clock\n", done.stderr
 
 
 def test_the_page_of_a_report_is_built_anew_and_served_on_loopback(tmp_path: Path) -> None:

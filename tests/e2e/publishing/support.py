@@ -13,9 +13,9 @@ from typing import Any, Literal
 from runner_e2e.contracts.base import dump, parse
 from runner_e2e.contracts.history import CampaignRows, CellSeries, HistoryIndex
 from runner_e2e.contracts.result import Result, Screenshot
+from tests.support.artifacts import digest_of
 from tests.support.documents import (
     IDS,
-    digest_of,
     later,
     make_campaign,
     make_campaign_source,

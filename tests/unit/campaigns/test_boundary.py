@@ -16,16 +16,17 @@ from runner_e2e.contracts.result import MatcherResult, Result, Screenshot
 from runner_e2e.errors import ExitCode
 from runner_e2e.reports import error_annotations, junit_xml, summary_markdown
 from runner_e2e.site import campaign_page
-from tests.support.artifacts import aggregate_paths, artifact_name, report_bytes, states_of
-from tests.support.documents import (
-    IDS,
+from tests.support.artifacts import (
+    aggregate_paths,
+    artifact_name,
     digest_of,
-    make_billing,
     make_job_record,
-    make_plan,
-    make_result,
+    report_bytes,
+    states_of,
     write_cell,
 )
+from tests.support.costs import make_billing
+from tests.support.documents import IDS, make_plan, make_result
 from tests.support.pictures import chunk, png
 
 CELL = IDS[0]

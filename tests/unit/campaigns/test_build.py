@@ -15,14 +15,13 @@ from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import Plan
 from runner_e2e.contracts.result import RankingSnapshotEntry, Result
 from runner_e2e.errors import ExitCode
-from tests.support.artifacts import CAMPAIGN_ID, aggregate_paths
+from tests.support.artifacts import CAMPAIGN_ID, aggregate_paths, write_cell
 from tests.support.documents import (
     IDS,
     later,
     make_plan,
     make_planned_suite,
     make_result,
-    write_cell,
 )
 
 

@@ -14,8 +14,14 @@ from runner_e2e.contracts.result import Screenshot
 from runner_e2e.errors import UsageError
 from runner_e2e.evidence.pictures import MAX_PNG_BYTES
 from runner_e2e.publishing import build_bundle
-from tests.support.artifacts import aggregate_paths, report_bytes, states_of, zip_artifact
-from tests.support.documents import IDS, make_plan, make_result, write_cell
+from tests.support.artifacts import (
+    aggregate_paths,
+    report_bytes,
+    states_of,
+    write_cell,
+    zip_artifact,
+)
+from tests.support.documents import IDS, make_plan, make_result
 from tests.support.pictures import png
 
 CELL = IDS[0]

@@ -22,11 +22,13 @@ from tests.support.artifacts import (
     CAMPAIGN_ID,
     aggregate_paths,
     artifact_name,
+    digest_of,
+    make_job_record,
     states_of,
     write_event,
     zip_artifact,
 )
-from tests.support.documents import IDS, digest_of, make_job_record, make_plan, make_result
+from tests.support.documents import IDS, make_plan, make_result
 
 PLAN = make_plan(IDS)
 VICTIM = IDS[1]

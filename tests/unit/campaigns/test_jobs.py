@@ -15,9 +15,10 @@ from tests.support.artifacts import (
     artifact_name,
     make_jobs,
     states_of,
+    write_cell,
     write_event,
 )
-from tests.support.documents import IDS, later, make_plan, make_result, write_cell
+from tests.support.documents import IDS, later, make_plan, make_result
 
 CELL = IDS[0]
 PLAN = make_plan([CELL])

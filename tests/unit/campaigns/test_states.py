@@ -10,16 +10,21 @@ import pytest
 from runner_e2e.campaigns import aggregate, collect, write_report
 from runner_e2e.contracts.base import dump
 from runner_e2e.contracts.result import RESULT_V1
-from tests.support.artifacts import aggregate_paths, artifact_name, states_of, write_event
+from tests.support.artifacts import (
+    aggregate_paths,
+    artifact_name,
+    make_job_record,
+    states_of,
+    write_cell,
+    write_event,
+)
 from tests.support.documents import (
     IDS,
     LOCAL_SOURCE,
     definition_hash,
-    make_job_record,
     make_plan,
     make_result,
     make_source,
-    write_cell,
 )
 
 CELL = IDS[0]

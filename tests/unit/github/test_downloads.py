@@ -17,8 +17,8 @@ from runner_e2e.github.rest import GithubApi, Repository
 from runner_e2e.github.runtime import ActionsRuntime
 from runner_e2e.github.server import GithubServer
 from runner_e2e.github.source import RunLocator, RunSource
-from tests.support.artifacts import artifact_name
-from tests.support.documents import IDS, make_plan, make_result, write_cell
+from tests.support.artifacts import artifact_name, write_cell
+from tests.support.documents import IDS, make_plan, make_result
 from tests.support.fake_github import Answer, FakeGithub, Fault, QuickWait, Request, limited, zip_of
 from tests.unit.github.conftest import Opener
 

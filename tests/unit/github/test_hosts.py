@@ -10,8 +10,8 @@ import pytest
 
 from runner_e2e.campaigns import Broken, ZipTree, aggregate, collect
 from runner_e2e.github.errors import GithubError
-from tests.support.artifacts import artifact_name, job_row
-from tests.support.documents import IDS, make_plan, make_result, write_cell
+from tests.support.artifacts import artifact_name, job_row, write_cell
+from tests.support.documents import IDS, make_plan, make_result
 from tests.support.fake_github import OWNER, REPO, TOKEN, Answer, FakeGithub
 from tests.unit.github.conftest import Opener
 

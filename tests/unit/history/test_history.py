@@ -25,11 +25,11 @@ from runner_e2e.contracts.insights import Insights
 from runner_e2e.contracts.plan import Plan
 from runner_e2e.errors import DocumentError
 from runner_e2e.history import History
+from tests.support.artifacts import digest_of
+from tests.support.costs import make_billing
 from tests.support.documents import (
     IDS,
-    digest_of,
     later,
-    make_billing,
     make_campaign,
     make_campaign_source,
     make_insights,
