@@ -8,12 +8,14 @@ or a tighter bound is therefore tested without a word here.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
+
+from runner_e2e.contracts.catalog import CommandAgent
 
 Tree = Any
 """What ``json.loads`` returns."""
@@ -146,10 +148,21 @@ def scalar(core: Core) -> st.SearchStrategy[Tree]:
     return scalars
 
 
+def _one_program(tree: Tree) -> bool:
+    preset = "preset" in tree
+    return preset or ("command" in tree and not {"baseUrl", "prices"} & tree.keys())
+
+
+BETWEEN_FIELDS: dict[Any, Callable[[Tree], bool]] = {CommandAgent: _one_program}
+"""Rules of a model that no single field knows."""
+
+
 @functools.cache
 def trees(kind: Any) -> st.SearchStrategy[Tree]:
     """JSON trees of a model, or of a union of models."""
-    return Shape(kind).strategy()
+    strategy = Shape(kind).strategy()
+    rule = BETWEEN_FIELDS.get(kind)
+    return strategy.filter(rule) if rule else strategy
 
 
 def examples(strategy: st.SearchStrategy[Tree], count: int) -> list[Tree]:

@@ -85,6 +85,7 @@ DECIDED = {
     "EnvironmentFixture.daytona": "the size of the sandbox, in place of the builder",
     "RunnerProfileFixture.groups": "left out of a catalog it is empty",
     "RunnerSuiteFixture.gate": "ours",
+    "RunnerSuiteFixture.manualOnly": "ours: only runs when it is named",
     "RunnerSuiteFixture.quarantine": "ours",
     "RunnerTaskFixture.flowOptions": "ours, typed by flow",
     "RunnerTaskFixture.groups": "left out of a catalog it is empty",

@@ -53,7 +53,7 @@ def test_what_changed_since_the_latest_green_campaign_is_told_with_how_sure_it_i
         "1 regression and 0 recoveries in 2 cells that both measured: as a whole not "
         "distinguishable from noise (p = 1.00; six to none is the least that would be)"
     )
-    assert "gha-1013-1 at 0000000: 3 passed, 0 failed, $0.06, 3 min of testing" in lines[2]
+    assert "gha-1013-1 at 0000000: 3 passed, 0 failed, $0.06, 3 min 00 s of testing" in lines[2]
     assert "gha-1014-1 at 0000000: 1 passed, 1 failed, 1 unmeasured" in lines[3]
     (regression,) = (line for line in lines if line.startswith("regression"))
     assert IDS[1] in regression
