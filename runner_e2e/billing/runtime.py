@@ -1,4 +1,4 @@
-"""What the environment was used for and, by list price, what that comes to (reference 6.3)."""
+"""What the environment was used for and, by list price, what that comes to."""
 
 from __future__ import annotations
 

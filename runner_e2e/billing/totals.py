@@ -1,4 +1,4 @@
-"""Totals: of one execution, and of a suite or a campaign (reference 6.4)."""
+"""Totals: of one execution, and of a suite or a campaign."""
 
 from __future__ import annotations
 

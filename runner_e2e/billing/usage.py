@@ -1,4 +1,4 @@
-"""Tokens and reported model spend, out of what providers and agents call them (reference 6.1).
+"""Tokens and reported model spend, out of what providers and agents call them.
 
 Everything read here was written by somebody else. A number counts when it is finite, not negative
 and a double holds it exactly; whatever else stands there is as good as nothing. Nothing is unknown,
@@ -172,7 +172,7 @@ def _counts(**counts: float) -> dict[str, Any]:
 
 
 def cost_status(*, run_count: int, priced: int, with_tokens: int) -> LlmCostStatus:
-    """Say how far the reported cost covers the runs (reference 6.2)."""
+    """Say how far the reported cost covers the runs."""
     if run_count == 0:
         return "unavailable"
     if priced == run_count:

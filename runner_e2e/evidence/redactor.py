@@ -1,4 +1,4 @@
-"""The one boundary that everything passes before it leaves the job (design 9)."""
+"""The one boundary that everything passes before it leaves the job."""
 
 from __future__ import annotations
 

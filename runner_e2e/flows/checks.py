@@ -32,7 +32,7 @@ def require(condition: object, code: str, message: str) -> None:
 
 
 def numbered_steps(body: str) -> int:
-    """Count the numbered steps of a plan (reference 3.8).
+    """Count the numbered steps of a plan.
 
     A step is a line that begins with a number and ``.`` or ``)``, or, perhaps after spaces, ``-``,
     an em dash or ``:``. Heading signs, a bullet and the word "step" may stand before the number,

@@ -116,7 +116,7 @@ def _failure(results: tuple[MatcherResult, ...], violations: list[str]) -> Execu
 def broken_invariants(
     task: RenderedTask, final: Observation, execution: MatrixExecution
 ) -> list[str]:
-    """What must hold at the end of every flow, each breach in one sentence (reference 3.9)."""
+    """What must hold at the end of every flow, each breach in one sentence."""
     fixture, profile = task.fixture, execution.profile
     found: list[str] = []
     if len(final.runs) != fixture.expected_run_count:

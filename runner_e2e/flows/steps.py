@@ -1,6 +1,6 @@
 """Six of the seven flows: what happens between the first turn and the last.
 
-Each flow returns the observation of its last turn. Pass conditions are reference 3.8.
+Each flow returns the observation of its last turn.
 """
 
 from __future__ import annotations

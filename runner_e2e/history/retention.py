@@ -1,4 +1,4 @@
-"""What the mutable documents keep, and which bundles may go. Budgets of design section 4."""
+"""What the mutable documents keep, and which bundles may go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fifteen matchers (reference 3.10)."""
+"""The fifteen matchers."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 MAX_DETAIL_BYTES = 2_048
-"""Details are published, so they are short (design 10)."""
+"""Details are published, so they are short."""
 
 _BLANKS = re.compile(r"[ \t]+")
 # What JavaScript's trim() takes away; Python's strip() differs in both directions.
@@ -15,7 +15,7 @@ _TRIM = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
 
 
 def normalise(text: str) -> str:
-    """Bring a message to the form in which it is compared (reference 3.10).
+    """Bring a message to the form in which it is compared.
 
     CRLF becomes LF, an escaped underscore a plain one, each run of blanks one space; the ends are
     trimmed and newlines kept.

@@ -165,7 +165,7 @@ class Home:
         }
 
     def check(self) -> None:
-        """Make sure that the server still kept to itself (reference 3.3).
+        """Make sure that the server still kept to itself.
 
         Raises permanent infrastructure ``not_isolated``.
         """

@@ -91,7 +91,7 @@ class PaperclipPlace:
         """Look at what a stopped server left.
 
         Raises permanent infrastructure ``not_isolated`` and, where the value of a secret lies in
-        any file in clear, a secret leak (reference 5.4).
+        any file in clear, a secret leak.
         """
         home = self._home
         if home is None or not (home.instance / "db").exists():  # it never got as far as its data

@@ -1,4 +1,4 @@
-"""Every row of reference 6.3 and 6.4."""
+"""Every row of the tables of runtime cost and of totals."""
 
 from __future__ import annotations
 

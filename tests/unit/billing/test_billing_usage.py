@@ -1,4 +1,4 @@
-"""Every row of the tables of reference 6.1 and 6.2."""
+"""Every row of the tables of usage and of cost status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every row of the tables of reference 4, and where ours differs on purpose."""
+"""Every row of the tables of third-party failures, and where ours differs on purpose."""
 
 from __future__ import annotations
 

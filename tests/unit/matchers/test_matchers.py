@@ -1,4 +1,4 @@
-"""Every row of reference 3.10, and where ours differs on purpose."""
+"""Every row of the table of matchers, and where ours differs on purpose."""
 
 from __future__ import annotations
 

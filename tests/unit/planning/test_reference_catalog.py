@@ -1,4 +1,4 @@
-"""The catalog of examples/paperclip: reference 1.9 and 2.4."""
+"""The catalog of examples/paperclip: its cells, turns and time-outs."""
 
 from __future__ import annotations
 
