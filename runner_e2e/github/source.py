@@ -150,20 +150,8 @@ class RunSource:
 
     def plan(self) -> Plan:
         """Return the plan of the newest attempt that made one."""
-        plans = {
-            int(found[1]): artifact
-            for artifact in self._listed
-            if (found := PLAN_NAME.fullmatch(artifact.name))
-        }
-        if not plans:
-            raise GithubError(
-                f"run {self._locator.run_id} of {self._locator.repository} has no plan",
-                hint="is it a run of a campaign's workflow? Name the plan with --plan",
-            )
-        artifact = plans[max(plans)]
-        tree = self._fetch(artifact, artifact.name, self._directory, left=0)
-        if isinstance(tree, Broken):
-            raise GithubError(f"{tree.name}: {tree.reason}", hint="name the plan with --plan")
+        hint = "is it a run of a campaign's workflow? Name the plan with --plan"
+        tree = self._newest(PLAN_NAME, "plan", hint=hint)
         try:
             return read_plan(tree.read("plan.json", MAX_PLAN_BYTES), f"{tree.name}plan.json")
         except Unreadable as error:
@@ -176,20 +164,8 @@ class RunSource:
 
         Raises :class:`GithubError` when there is none or when it cannot be read whole.
         """
-        reports = {
-            int(found[1]): artifact
-            for artifact in self._listed
-            if (found := REPORT_NAME.fullmatch(artifact.name))
-        }
-        if not reports:
-            raise GithubError(
-                f"run {self._locator.run_id} of {self._locator.repository} has no report",
-                hint="aggregate its results: runner-e2e aggregate github:OWNER/REPO/RUN_ID",
-            )
-        artifact = reports[max(reports)]
-        tree = self._fetch(artifact, artifact.name, self._directory, left=0)
-        if isinstance(tree, Broken):
-            raise GithubError(f"{tree.name}: {tree.reason}")
+        hint = "aggregate its results: runner-e2e aggregate github:OWNER/REPO/RUN_ID"
+        tree = self._newest(REPORT_NAME, "report", hint=hint)
         left = MAX_REPORT_BYTES
         try:
             for name in tree.files():
@@ -223,6 +199,23 @@ class RunSource:
                 self._patience.stop()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+    def _newest(self, pattern: re.Pattern[str], what: str, *, hint: str) -> ZipTree:
+        """Fetch the artifact of the newest run attempt that has one of this name."""
+        found = {
+            int(match[1]): artifact
+            for artifact in self._listed
+            if (match := pattern.fullmatch(artifact.name))
+        }
+        if not found:
+            raise GithubError(
+                f"run {self._locator.run_id} of {self._locator.repository} has no {what}", hint=hint
+            )
+        artifact = found[max(found)]
+        tree = self._fetch(artifact, artifact.name, self._directory, left=0)
+        if isinstance(tree, Broken):
+            raise GithubError(f"{tree.name}: {tree.reason}", hint=hint)
+        return tree
 
     @property
     def _is_ours(self) -> bool:
