@@ -24,7 +24,8 @@ demo-paperclip:
 
 test:
 	@scripts/setup.sh test paperclip
-	$(PY) -m pytest -n 2 --dist worksteal -m 'not soak'
+	@# 25 minutes are the aim on two cores; 40 mean that something is badly wrong.
+	timeout 40m $(PY) -m pytest -n 2 --dist worksteal -m 'not soak'
 
 lint: setup
 	.venv/bin/ruff check

@@ -12,6 +12,7 @@ import typer
 
 from runner_e2e.cli import options, output
 from runner_e2e.cli.published import Where, judged, open_history
+from runner_e2e.wording import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,6 +171,9 @@ def write(
         from runner_e2e.site import campaign_page
 
         write_atomically(out / "index.html", campaign_page(campaign, insights, plan))
+    else:
+        # The page of an earlier campaign would be published as this one's.
+        (out / "index.html").unlink(missing_ok=True)
     runtime = ActionsRuntime.from_environ(os.environ)
     if runtime.summary_file:
         try:
@@ -203,7 +207,7 @@ def tell(merged: Aggregate, out: Path, *, as_json: bool, verdicts: Verdicts | No
     set_aside = [(one.file, one.reason) for one in insights.unreadable]
     set_aside += [(one.file, one.reason) for one in insights.extras]
     for file, why in set_aside[:MAX_REASON_LINES]:
-        output.narrate(f"  not counted  {output.one_line(file)}: {output.one_line(why)}")
+        output.narrate(f"  not counted  {one_line(file)}: {one_line(why)}")
     if verdicts:
         from runner_e2e.reports import plain_news
 

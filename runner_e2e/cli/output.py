@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from runner_e2e.errors import ExitCode, RunnerE2EError
+from runner_e2e.wording import visible
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -49,11 +50,6 @@ def narrate(text: str) -> None:
         sys.stderr.flush()
 
 
-def one_line(text: str) -> str:
-    """Show text from outside within a line of ours."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
-
-
 def quote(text: str, *, lines: int | None = None) -> str:
     """Show text of an agent as what it is, at most ``lines`` lines of it.
 
@@ -61,7 +57,7 @@ def quote(text: str, *, lines: int | None = None) -> str:
     runner, with or without spaces before it; control characters are spelled out.
     """
     whole = text.splitlines() or [""]
-    shown = [f"| {one_line(line)}" for line in whole[:lines]]
+    shown = [f"| {visible(line)}" for line in whole[:lines]]
     if len(whole) > len(shown):
         shown.append(f"| ({len(whole) - len(shown)} more lines)")
     return "\n".join(shown)

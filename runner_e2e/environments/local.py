@@ -13,7 +13,7 @@ from pathlib import Path
 from runner_e2e.billing import Lease
 from runner_e2e.contracts.timestamps import format_timestamp
 from runner_e2e.contracts.vocabulary import EnvironmentId, LeaseOutcome
-from runner_e2e.environments.logs import MAX_LOG_BYTES, CappedLog
+from runner_e2e.environments.logs import MAX_LOG_BYTES, CappedLog, save_logs
 from runner_e2e.environments.pictures import Pictures
 from runner_e2e.environments.processes import MARKER, end_marked
 from runner_e2e.environments.roots import TemporaryRoot, make_writable, remove_tree
@@ -28,7 +28,7 @@ from runner_e2e.failures import (
 from runner_e2e.flows.deadline import CancelToken
 from runner_e2e.flows.session import CleanupReport
 from runner_e2e.flows.workplace import TurnOrder
-from runner_e2e.matchers import FileRefused, WorkspaceFiles
+from runner_e2e.matchers import WorkspaceFiles
 
 INHERITED = (
     "PATH",
@@ -169,19 +169,11 @@ class LocalWorkplace:
     def keep_picture(self, path: str, name: str) -> bool:
         """Keep a PNG of the workspace as evidence; anything else is refused."""
         files = WorkspaceFiles(Path(self.workspace_path), max_bytes=MAX_PNG_BYTES)
-        try:
-            data = files.read_file(path)
-        except FileRefused:
-            return False
-        return data is not None and self._pictures.keep(name, data)
+        return self._pictures.keep_from(files, path, name)
 
     def hand_over(self, target: Path) -> None:
         """Write what was kept of every turn below ``target``."""
-        with contextlib.ExitStack() as kept:
-            for number, turn in self._turns.items():
-                directory = target / "turns" / str(number)
-                kept.enter_context(turn.stdout).save(directory / "stdout.log")
-                kept.enter_context(turn.stderr).save(directory / "stderr.log")
+        save_logs(self._turns, target)
         self._pictures.hand_over(target)
 
     def forget(self) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from runner_e2e.evidence import Ledger, StreamRedactor
 
@@ -80,3 +82,19 @@ class CappedLog:
     def close(self) -> None:
         """Forget the stream."""
         self._file.close()
+
+
+class Logged(Protocol):
+    """A turn whose output is kept."""
+
+    stdout: CappedLog
+    stderr: CappedLog
+
+
+def save_logs(turns: Mapping[int, Logged], target: Path) -> None:
+    """Write the output of every turn below ``target``; all of it is let go, whatever fails."""
+    with contextlib.ExitStack() as kept:
+        for number, turn in turns.items():
+            directory = target / "turns" / str(number)
+            kept.enter_context(turn.stdout).save(directory / "stdout.log")
+            kept.enter_context(turn.stderr).save(directory / "stderr.log")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from runner_e2e.evidence import png_problem, write_atomically
+from runner_e2e.matchers import FileReader, FileRefused
 
 MAX_PICTURES_BYTES = 64 * 1024 * 1024
 """All pictures of an attempt together: what the evidence may have in all."""
@@ -44,6 +45,14 @@ class Pictures:
         self._file.write(data)
         self._places[name] = start, len(data)
         return True
+
+    def keep_from(self, files: FileReader, path: str, name: str) -> bool:
+        """Keep a file of the workspace; ``files`` reads at most a picture's size of it."""
+        try:
+            data = files.read_file(path)
+        except FileRefused:
+            return False
+        return data is not None and self.keep(name, data)
 
     def hand_over(self, target: Path) -> None:
         """Write the pictures below ``target`` and forget them."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from runner_e2e.contracts.judgement import CellVerdict, Rate, Verdict, WindowStart
 from runner_e2e.insights.formulas import wilson
+from runner_e2e.wording import plural
 
 WORDS: Mapping[Verdict, str] = {
     "passed": "passed",
@@ -77,7 +78,7 @@ def _not_red(verdict: CellVerdict) -> str:
         return f"red before, {said} lately"
     if verdict.repeats_passed:
         tries = verdict.repeats_passed + verdict.repeats_failed
-        return f"red, then {verdict.repeats_passed} of {_plural(tries, 'repeat')} passed; {said}"
+        return f"red, then {verdict.repeats_passed} of {plural(tries, 'repeat')} passed; {said}"
     flaky = verdict.recent.flaky
     return f"{said}, both answers in {flaky}" if flaky else said
 
@@ -85,7 +86,7 @@ def _not_red(verdict: CellVerdict) -> str:
 def _red(verdict: CellVerdict) -> str:
     parts = [f"red {_times(verdict.campaigns)}"]
     if verdict.repeats_failed:
-        parts[0] += f", {_plural(verdict.repeats_failed, 'repeat')} failed too"
+        parts[0] += f", {plural(verdict.repeats_failed, 'repeat')} failed too"
     if verdict.earlier.measured:
         parts.append(f"before that {rate_words(verdict.earlier)}")
         if verdict.chance is not None:
@@ -97,7 +98,3 @@ def _red(verdict: CellVerdict) -> str:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times in a row"
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

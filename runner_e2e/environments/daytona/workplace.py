@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,13 +17,12 @@ from runner_e2e.environments.daytona.files import SandboxFiles
 from runner_e2e.environments.daytona.leases import Held, Sandboxes
 from runner_e2e.environments.daytona.toolbox import Toolbox
 from runner_e2e.environments.daytona.turns import SandboxTurn
-from runner_e2e.environments.logs import MAX_LOG_BYTES, CappedLog
+from runner_e2e.environments.logs import MAX_LOG_BYTES, CappedLog, save_logs
 from runner_e2e.environments.pictures import Pictures
 from runner_e2e.evidence import MAX_PNG_BYTES, Ledger
 from runner_e2e.failures import TransientInfrastructure
 from runner_e2e.flows.session import CleanupReport
 from runner_e2e.flows.workplace import TurnOrder
-from runner_e2e.matchers import FileRefused
 
 MAX_CARRIED_BYTES = 256 * 1024 * 1024
 """What a turn may leave to the next one in another sandbox, packed."""
@@ -177,19 +175,11 @@ class DaytonaWorkplace:
         files = SandboxFiles(
             toolbox=self._toolbox, workspace=self.workspace_path, max_bytes=MAX_PNG_BYTES
         )
-        try:
-            data = files.read_file(path)
-        except FileRefused:
-            return False
-        return data is not None and self._pictures.keep(name, data)
+        return self._pictures.keep_from(files, path, name)
 
     def hand_over(self, target: Path) -> None:
         """Write what was kept of every turn below ``target``."""
-        with contextlib.ExitStack() as kept:
-            for number, turn in self._turns.items():
-                directory = target / "turns" / str(number)
-                kept.enter_context(turn.stdout).save(directory / "stdout.log")
-                kept.enter_context(turn.stderr).save(directory / "stderr.log")
+        save_logs(self._turns, target)
         self._pictures.hand_over(target)
 
     def forget(self) -> None:

@@ -309,3 +309,14 @@ def test_the_page_of_a_report_is_built_anew_and_served_on_loopback(tmp_path: Pat
     server.send_signal(signal.SIGINT)
     server.communicate(timeout=20)
     assert server.returncode == ExitCode.SIGINT
+
+
+def test_no_page_of_an_earlier_campaign_stays_in_a_report_without_one(tmp_path: Path) -> None:
+    path = write_catalog(tmp_path, catalog(task("hello"), task("bye")))
+    out = tmp_path / "out"
+    main.run(["campaign", "-c", str(path), "--all", "--out", str(out)])
+    shutil.rmtree(out / "results" / "first.echo.local.bye")
+    command = ["aggregate", str(out / "results"), "--plan", str(out / "plan.json")]
+    command += ["--out", str(out / "report"), "--no-site"]
+    assert main.run(command) == ExitCode.UNRESOLVED
+    assert not (out / "report" / "index.html").exists()
